@@ -1,0 +1,9 @@
+//! argtrace reads an SGLang source tree and says what each server argument really means.
+//!
+//! Data flows one way: `source -> syntax -> program -> flow -> meaning -> render -> cli`. Each stage knows only those to
+//! its left, and none but `source` and `cli` does I/O. ARCHITECTURE.md is the map.
+#![forbid(unsafe_code)]
+
+pub mod meaning;
+pub mod source;
+pub mod syntax;
