@@ -5,5 +5,6 @@
 #![forbid(unsafe_code)]
 
 pub mod meaning;
+pub mod program;
 pub mod source;
 pub mod syntax;

@@ -1,0 +1,290 @@
+//! The tree as one program: files parsed on demand, names resolved across them.
+//!
+//! A *word index*, made in one pass over the bytes, says which files can mention a name, so that a question about one
+//! name parses only those. It knows nothing of configuration fields; that is the business of `flow` and `meaning`.
+
+pub mod classes;
+pub mod index;
+pub mod profile;
+pub mod resolve;
+pub mod types;
+
+use crate::syntax::defuse::DefUse;
+use crate::syntax::ir::*;
+use crate::syntax::lower::lower;
+use index::{FileIndex, Header};
+use profile::Profile;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// A file of the program.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct FileId(pub u32);
+
+/// A function of the program.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct FuncRef {
+    pub file: FileId,
+    pub func: FuncId,
+}
+
+/// A class of the program.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ClassRef {
+    pub file: FileId,
+    pub class: ClassId,
+}
+
+/// An expression of the program.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ExprRef {
+    pub file: FileId,
+    pub expr: ExprId,
+}
+
+/// Where the texts come from. `source::Tree` is one; tests make their own.
+pub trait FileSet: Sync {
+    fn paths(&self) -> Vec<String>;
+    fn read(&self, index: usize) -> Result<Vec<u8>, String>;
+}
+
+pub struct File {
+    pub path: String,
+    /// Dotted name; a package's `__init__` has the package's.
+    pub module: Sym,
+    pub is_package: bool,
+    pub text: Vec<u8>,
+    index: FileIndex,
+    unit: OnceLock<Unit>,
+}
+
+struct Unit {
+    ir: FileIr,
+    defuse: Mutex<FxHashMap<Scope, Arc<DefUse>>>,
+    calls: OnceLock<FxHashMap<Sym, Vec<ExprId>>>,
+    attrs: OnceLock<FxHashMap<Sym, Vec<ExprId>>>,
+}
+
+pub struct Program {
+    pub profile: Profile,
+    files: Vec<File>,
+    modules: FxHashMap<Sym, FileId>,
+    /// Classes by the last name of a base, from the word index.
+    subclass_headers: FxHashMap<Sym, Vec<(FileId, Header)>>,
+    /// Function definitions by name.
+    function_headers: FxHashMap<Sym, Vec<FileId>>,
+    class_headers: FxHashMap<Sym, Vec<FileId>>,
+    hints: FxHashMap<Sym, Vec<(Sym, u32)>>,
+    memo: classes::ClassMemo,
+    /// Files that could not be read, each with why.
+    pub unread: Vec<(String, String)>,
+}
+
+impl Program {
+    /// Reads every file once and indexes its words; parses none.
+    pub fn load(set: &dyn FileSet, profile: Profile) -> Program {
+        let paths = set.paths();
+        let wanted: Vec<(usize, String)> = paths.into_iter().enumerate().filter(|(_, p)| profile.counts(p)).collect();
+        let read: Vec<_> = wanted
+            .into_par_iter()
+            .map(|(i, path)| match set.read(i) {
+                Ok(text) => {
+                    let index = FileIndex::of(&text);
+                    Ok((path, text, index))
+                }
+                Err(why) => Err((path, why)),
+            })
+            .collect();
+        let mut program = Program {
+            profile,
+            files: Vec::new(),
+            modules: FxHashMap::default(),
+            subclass_headers: FxHashMap::default(),
+            function_headers: FxHashMap::default(),
+            class_headers: FxHashMap::default(),
+            hints: FxHashMap::default(),
+            memo: classes::ClassMemo::default(),
+            unread: Vec::new(),
+        };
+        for item in read {
+            match item {
+                Ok((path, text, index)) => program.add(path, text, index),
+                Err(unread) => program.unread.push(unread),
+            }
+        }
+        program
+    }
+
+    fn add(&mut self, path: String, text: Vec<u8>, mut index: FileIndex) {
+        let id = FileId(self.files.len() as u32);
+        let stem = path.strip_suffix(".py").unwrap_or(&path);
+        let (stem, is_package) = match stem.strip_suffix("/__init__") {
+            Some(package) => (package, true),
+            None => (stem, false),
+        };
+        let module = Sym::from(&stem.replace('/', "."));
+        self.modules.insert(module, id);
+        for header in index.classes.drain(..) {
+            self.class_headers.entry(header.name).or_default().push(id);
+            for base in &header.bases {
+                self.subclass_headers.entry(*base).or_default().push((id, header.clone()));
+            }
+        }
+        for name in index.functions.drain(..) {
+            let files = self.function_headers.entry(name).or_default();
+            files.push(id);
+        }
+        for (name, class) in index.hints.drain(..) {
+            let known = self.hints.entry(name).or_default();
+            match known.iter_mut().find(|(c, _)| *c == class) {
+                Some((_, count)) => *count += 1,
+                None => known.push((class, 1)),
+            }
+        }
+        self.files.push(File { path, module, is_package, text, index, unit: OnceLock::new() });
+    }
+
+    pub fn file_ids(&self) -> impl Iterator<Item = FileId> + use<> {
+        (0..self.files.len() as u32).map(FileId)
+    }
+
+    pub fn file(&self, id: FileId) -> &File {
+        &self.files[id.0 as usize]
+    }
+
+    pub fn file_by_module(&self, module: Sym) -> Option<FileId> {
+        self.modules.get(&module).copied()
+    }
+
+    fn unit(&self, id: FileId) -> &Unit {
+        let file = self.file(id);
+        file.unit.get_or_init(|| Unit {
+            ir: lower(&file.text),
+            defuse: Mutex::default(),
+            calls: OnceLock::new(),
+            attrs: OnceLock::new(),
+        })
+    }
+
+    /// The file's representation; parses it the first time.
+    pub fn ir(&self, id: FileId) -> &FileIr {
+        &self.unit(id).ir
+    }
+
+    pub fn parsed_files(&self) -> usize {
+        self.files.iter().filter(|f| f.unit.get().is_some()).count()
+    }
+
+    /// Parses the given files in parallel.
+    pub fn parse_all(&self, files: &[FileId]) {
+        files.par_iter().for_each(|f| {
+            self.unit(*f);
+        });
+    }
+
+    pub fn defuse(&self, file: FileId, scope: Scope) -> Arc<DefUse> {
+        let unit = self.unit(file);
+        if let Some(known) = unit.defuse.lock().unwrap_or_else(|e| e.into_inner()).get(&scope) {
+            return known.clone();
+        }
+        let made = Arc::new(DefUse::of(&unit.ir, scope));
+        unit.defuse.lock().unwrap_or_else(|e| e.into_inner()).insert(scope, made.clone());
+        made
+    }
+
+    /// The calls of a file by the last name of what is called.
+    pub fn calls_named(&self, file: FileId, name: Sym) -> &[ExprId] {
+        let unit = self.unit(file);
+        let calls = unit.calls.get_or_init(|| {
+            let mut by_name: FxHashMap<Sym, Vec<ExprId>> = FxHashMap::default();
+            for (i, node) in unit.ir.exprs.iter().enumerate() {
+                if let Expr::Call { func, .. } = node.kind {
+                    if let Some(name) = last_name(&unit.ir, func) {
+                        by_name.entry(name).or_default().push(ExprId(i as u32));
+                    }
+                }
+            }
+            by_name
+        });
+        calls.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The attribute expressions `….name` of a file.
+    pub fn attrs_named(&self, file: FileId, name: Sym) -> &[ExprId] {
+        let unit = self.unit(file);
+        let attrs = unit.attrs.get_or_init(|| {
+            let mut by_name: FxHashMap<Sym, Vec<ExprId>> = FxHashMap::default();
+            for (i, node) in unit.ir.exprs.iter().enumerate() {
+                if let Expr::Attr { attr, .. } = node.kind {
+                    by_name.entry(attr).or_default().push(ExprId(i as u32));
+                }
+            }
+            by_name
+        });
+        attrs.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The files whose text holds this identifier, in order.
+    pub fn files_with(&self, word: Sym) -> Vec<FileId> {
+        let hash = index::hash(word.as_bytes());
+        self.file_ids().filter(|f| self.file(*f).index.has(hash)).collect()
+    }
+
+    pub fn has_word(&self, file: FileId, word: Sym) -> bool {
+        self.file(file).index.has(index::hash(word.as_bytes()))
+    }
+
+    /// The files that define a function of this name.
+    pub fn files_defining_function(&self, name: Sym) -> &[FileId] {
+        self.function_headers.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn files_defining_class(&self, name: Sym) -> &[FileId] {
+        self.class_headers.get(&name).map_or(&[], Vec::as_slice)
+    }
+
+    /// One line of a file, trimmed.
+    pub fn line(&self, file: FileId, line: u32) -> String {
+        let text = &self.file(file).text;
+        let line = text.split(|b| *b == b'\n').nth(line.saturating_sub(1) as usize).unwrap_or(&[]);
+        String::from_utf8_lossy(line).trim().to_owned()
+    }
+
+    /// The source of a span, white space folded.
+    pub fn text(&self, file: FileId, span: Span) -> String {
+        let text = &self.file(file).text;
+        let bytes = text.get(span.start as usize..(span.end as usize).min(text.len())).unwrap_or(&[]);
+        let text = String::from_utf8_lossy(bytes);
+        let mut out = String::with_capacity(text.len());
+        for word in text.split_whitespace() {
+            if !out.is_empty() && !out.ends_with(['(', '[']) && !word.starts_with([')', ']']) {
+                out.push(' ');
+            }
+            out.push_str(word);
+        }
+        out
+    }
+
+    pub fn expr_text(&self, at: ExprRef) -> String {
+        self.text(at.file, self.ir(at.file).span(at.expr))
+    }
+}
+
+/// `c` of `a.b.c`, `f` of `f`.
+pub fn last_name(ir: &FileIr, id: ExprId) -> Option<Sym> {
+    match ir.expr(id) {
+        Expr::Name(name) => Some(*name),
+        Expr::Attr { attr, .. } => Some(*attr),
+        _ => None,
+    }
+}
+
+/// `a.b.c` as text, where the expression is such a chain.
+pub fn dotted_name(ir: &FileIr, id: ExprId) -> Option<String> {
+    match ir.expr(id) {
+        Expr::Name(name) => Some(name.to_string()),
+        Expr::Attr { base, attr, .. } => Some(format!("{}.{}", dotted_name(ir, *base)?, attr)),
+        _ => None,
+    }
+}

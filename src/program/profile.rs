@@ -1,0 +1,39 @@
+//! What a project looks like, as data: which class is the configuration record, how it is published and read, which
+//! processes there are, which calls are sinks. The text is TOML; ours stands in `queries/`.
+
+use serde::Deserialize;
+
+#[derive(Debug, thiserror::Error)]
+#[error("the profile cannot be read: {0}")]
+pub struct ProfileError(#[from] toml::de::Error);
+
+/// The facts of a project; see `queries/profiles/sglang.toml`, which explains each by example.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    pub package: String,
+    /// Path prefixes that do not count.
+    #[serde(default)]
+    pub exclude: Vec<String>,
+    /// Names of the record class.
+    pub root_classes: Vec<String>,
+}
+
+impl Profile {
+    pub fn parse(text: &str) -> Result<Profile, ProfileError> {
+        Ok(toml::from_str(text)?)
+    }
+
+    /// The profile that ships with argtrace.
+    pub fn builtin() -> Result<Profile, ProfileError> {
+        Profile::parse(include_str!("../../queries/profiles/sglang.toml"))
+    }
+
+    pub fn counts(&self, path: &str) -> bool {
+        path.ends_with(".py") && !self.exclude.iter().any(|p| path.starts_with(p.as_str()))
+    }
+
+    pub fn is_root_class(&self, name: &str) -> bool {
+        self.root_classes.iter().any(|c| c == name)
+    }
+}
