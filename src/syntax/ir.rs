@@ -141,26 +141,64 @@ pub struct CompFor {
 pub enum Expr {
     Name(Sym),
     /// `base.attr`; the node's span is the whole expression, `at` the name token's.
-    Attr { base: ExprId, attr: Sym, at: Span },
-    Call { func: ExprId, args: Box<[Arg]> },
-    Subscript { base: ExprId, index: ExprId },
-    Slice { parts: Box<[ExprId]> },
-    Bin { op: BinOp, left: ExprId, right: ExprId },
+    Attr {
+        base: ExprId,
+        attr: Sym,
+        at: Span,
+    },
+    Call {
+        func: ExprId,
+        args: Box<[Arg]>,
+    },
+    Subscript {
+        base: ExprId,
+        index: ExprId,
+    },
+    Slice {
+        parts: Box<[ExprId]>,
+    },
+    Bin {
+        op: BinOp,
+        left: ExprId,
+        right: ExprId,
+    },
     /// `and` (true) or `or` (false), left-associative as parsed.
-    Bool { and: bool, left: ExprId, right: ExprId },
-    Unary { op: UnaryOp, operand: ExprId },
+    Bool {
+        and: bool,
+        left: ExprId,
+        right: ExprId,
+    },
+    Unary {
+        op: UnaryOp,
+        operand: ExprId,
+    },
     /// `a < b <= c` is one node with two operators.
-    Compare { left: ExprId, rest: Box<[(CmpOp, ExprId)]> },
-    IfExp { test: ExprId, body: ExprId, orelse: ExprId },
+    Compare {
+        left: ExprId,
+        rest: Box<[(CmpOp, ExprId)]>,
+    },
+    IfExp {
+        test: ExprId,
+        body: ExprId,
+        orelse: ExprId,
+    },
     Lambda(FuncId),
     Tuple(Box<[ExprId]>),
     List(Box<[ExprId]>),
     Set(Box<[ExprId]>),
     /// A key of `None` is `**value`.
     Dict(Box<[(Option<ExprId>, ExprId)]>),
-    Comp { kind: CompKind, element: ExprId, value: Option<ExprId>, clauses: Box<[CompFor]> },
+    Comp {
+        kind: CompKind,
+        element: ExprId,
+        value: Option<ExprId>,
+        clauses: Box<[CompFor]>,
+    },
     /// The interpolated expressions; `text` is the literal text with `{}` for each, `debug` marks `{x=}`.
-    FString { text: Sym, parts: Box<[ExprId]> },
+    FString {
+        text: Sym,
+        parts: Box<[ExprId]>,
+    },
     Str(Sym),
     Bytes,
     Int(i64),
@@ -171,8 +209,14 @@ pub enum Expr {
     Ellipsis,
     Starred(ExprId),
     Await(ExprId),
-    Yield { value: Option<ExprId>, from: bool },
-    Walrus { target: ExprId, value: ExprId },
+    Yield {
+        value: Option<ExprId>,
+        from: bool,
+    },
+    Walrus {
+        target: ExprId,
+        value: ExprId,
+    },
     /// A region that did not parse, or one nested deeper than the lowering goes.
     Unknown,
 }
@@ -229,18 +273,55 @@ pub struct ImportName {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Stmt {
     Expr(ExprId),
-    Assign { targets: Box<[ExprId]>, value: ExprId },
-    AnnAssign { target: ExprId, annotation: ExprId, value: Option<ExprId> },
-    AugAssign { target: ExprId, op: BinOp, value: ExprId },
-    If { arms: Box<[(ExprId, Block)]>, orelse: Block },
-    While { test: ExprId, body: Block, orelse: Block },
-    For { target: ExprId, iter: ExprId, body: Block, orelse: Block },
-    With { items: Box<[(ExprId, Option<ExprId>)]>, body: Block },
-    Try { body: Block, handlers: Box<[Handler]>, orelse: Block, finally: Block },
-    Match { subject: ExprId, cases: Box<[Case]> },
+    Assign {
+        targets: Box<[ExprId]>,
+        value: ExprId,
+    },
+    AnnAssign {
+        target: ExprId,
+        annotation: ExprId,
+        value: Option<ExprId>,
+    },
+    AugAssign {
+        target: ExprId,
+        op: BinOp,
+        value: ExprId,
+    },
+    If {
+        arms: Box<[(ExprId, Block)]>,
+        orelse: Block,
+    },
+    While {
+        test: ExprId,
+        body: Block,
+        orelse: Block,
+    },
+    For {
+        target: ExprId,
+        iter: ExprId,
+        body: Block,
+        orelse: Block,
+    },
+    With {
+        items: Box<[(ExprId, Option<ExprId>)]>,
+        body: Block,
+    },
+    Try {
+        body: Block,
+        handlers: Box<[Handler]>,
+        orelse: Block,
+        finally: Block,
+    },
+    Match {
+        subject: ExprId,
+        cases: Box<[Case]>,
+    },
     Return(Option<ExprId>),
     Raise(Option<ExprId>),
-    Assert { test: ExprId, message: Option<ExprId> },
+    Assert {
+        test: ExprId,
+        message: Option<ExprId>,
+    },
     Delete(Box<[ExprId]>),
     Global(Box<[Sym]>),
     Nonlocal(Box<[Sym]>),
@@ -398,15 +479,30 @@ impl FileIr {
     pub fn children(&self, id: ExprId) -> Vec<ExprId> {
         match self.expr(id) {
             Expr::Attr { base, .. } => vec![*base],
-            Expr::Call { func, args } => std::iter::once(*func).chain(args.iter().map(|a| a.value)).collect(),
+            Expr::Call { func, args } => std::iter::once(*func)
+                .chain(args.iter().map(|a| a.value))
+                .collect(),
             Expr::Subscript { base, index } => vec![*base, *index],
             Expr::Bin { left, right, .. } | Expr::Bool { left, right, .. } => vec![*left, *right],
             Expr::Unary { operand, .. } => vec![*operand],
-            Expr::Compare { left, rest } => std::iter::once(*left).chain(rest.iter().map(|r| r.1)).collect(),
+            Expr::Compare { left, rest } => std::iter::once(*left)
+                .chain(rest.iter().map(|r| r.1))
+                .collect(),
             Expr::IfExp { test, body, orelse } => vec![*test, *body, *orelse],
-            Expr::Tuple(items) | Expr::List(items) | Expr::Set(items) | Expr::Slice { parts: items } => items.to_vec(),
-            Expr::Dict(items) => items.iter().flat_map(|(k, v)| k.iter().copied().chain([*v])).collect(),
-            Expr::Comp { element, value, clauses, .. } => {
+            Expr::Tuple(items)
+            | Expr::List(items)
+            | Expr::Set(items)
+            | Expr::Slice { parts: items } => items.to_vec(),
+            Expr::Dict(items) => items
+                .iter()
+                .flat_map(|(k, v)| k.iter().copied().chain([*v]))
+                .collect(),
+            Expr::Comp {
+                element,
+                value,
+                clauses,
+                ..
+            } => {
                 let mut all = vec![*element];
                 all.extend(value);
                 for clause in clauses {
