@@ -4,6 +4,7 @@
 //! its left, and none but `source` and `cli` does I/O. ARCHITECTURE.md is the map.
 #![forbid(unsafe_code)]
 
+pub mod flow;
 pub mod meaning;
 pub mod program;
 pub mod source;

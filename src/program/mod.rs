@@ -231,6 +231,11 @@ impl Program {
         self.file_ids().filter(|f| self.file(*f).index.has(hash)).collect()
     }
 
+    /// For each name, the classes that annotations and constructor calls suggest, with how often.
+    pub fn hints(&self) -> impl Iterator<Item = (&Sym, &Vec<(Sym, u32)>)> {
+        self.hints.iter()
+    }
+
     pub fn has_word(&self, file: FileId, word: Sym) -> bool {
         self.file(file).index.has(index::hash(word.as_bytes()))
     }

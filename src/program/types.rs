@@ -152,8 +152,17 @@ impl<'p> TypeSystem<'p> {
                 if found.is_empty() { self.hint(*name) } else { found }
             }
             Expr::Attr { base, attr, .. } => {
-                let found = self.attr_of(&sub(*base), *attr);
-                if found.is_empty() { self.hint(*attr) } else { found }
+                let base = sub(*base);
+                let found = self.attr_of(&base, *attr);
+                let outside = |t: &Typed| matches!(t.ty, Type::External(_) | Type::ExternalInstance(_));
+                if found.is_empty() || base.iter().all(outside) {
+                    // Attributes put on foreign objects (`app.state.x`) have no declaration to look at.
+                    let hint = self.hint(*attr);
+                    if !hint.is_empty() {
+                        return hint;
+                    }
+                }
+                found
             }
             Expr::Call { func, args } => self.of_call(at, *func, args),
             Expr::Subscript { base, index } => self.element(&sub(*base), Some((at.file, *index))),
@@ -740,7 +749,22 @@ impl<'p> TypeSystem<'p> {
                 _ => {}
             }
         }
+        if out.is_empty() {
+            out.extend(self.callee_by_name(call.file, *func));
+        }
         out
+    }
+
+    /// A method whose receiver is unknown, where the tree has one function of that name only.
+    fn callee_by_name(&self, file: FileId, func: ExprId) -> Option<(FuncRef, Option<ClassRef>, bool)> {
+        let Expr::Attr { attr, base, .. } = self.program.ir(file).expr(func) else { return None };
+        if attr.len() < 8 || !self.of(ExprRef { file, expr: *base }).is_empty() {
+            return None;
+        }
+        let &[only] = self.program.files_defining_function(*attr) else { return None };
+        let funcs = &self.program.ir(only).funcs;
+        let at = funcs.iter().position(|f| f.name == *attr)?;
+        Some((FuncRef { file: only, func: FuncId(at as u32) }, None, false))
     }
 
     /// Is the first parameter filled by the receiver rather than by an argument?
@@ -855,19 +879,11 @@ impl<'p> TypeSystem<'p> {
                     let found = self.callees(call).into_iter().find(|(f, _, _)| *f == func);
                     if let Some((_, _, sure)) = found {
                         push_site(&mut out, call, sure);
-                    } else if !init && self.callees(call).is_empty() && self.only_definition(func) {
-                        push_site(&mut out, call, false);
                     }
                 }
             }
         }
         out.into()
-    }
-
-    /// Is this the only function of its name in the tree, so that the name alone tells?
-    fn only_definition(&self, func: FuncRef) -> bool {
-        let name = self.program.func(func).name;
-        name.len() >= 8 && self.program.files_defining_function(name).len() == 1
     }
 }
 

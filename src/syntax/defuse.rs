@@ -38,6 +38,8 @@ pub struct DefUse {
     pub free: FxHashMap<Sym, Vec<ExprId>>,
     /// All definitions of a name.
     pub by_name: FxHashMap<Sym, Vec<DefId>>,
+    /// The definition that a target expression makes.
+    pub by_target: FxHashMap<ExprId, DefId>,
     /// Names declared `global`.
     pub globals: FxHashSet<Sym>,
     /// Functions and lambdas that stand directly in this scope.
@@ -107,6 +109,9 @@ impl Walk<'_> {
         let id = DefId(self.out.defs.len() as u32);
         self.out.defs.push(Def { name, site });
         self.out.by_name.entry(name).or_default().push(id);
+        if let DefSite::Target(target) = site {
+            self.out.by_target.insert(target, id);
+        }
         id
     }
 

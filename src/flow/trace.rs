@@ -1,0 +1,209 @@
+//! Follows values through the graph, calls and returns matched.
+//!
+//! A **state** is a node together with the parameter through which the walk entered the function around it. A value that
+//! started inside a function (a read of a field, an attribute) may return to every caller; one that came in through a
+//! parameter returns only to the calls that brought it there.
+
+use super::graph::*;
+use crate::program::*;
+use rustc_hash::FxHashMap;
+
+#[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct StateId(pub u32);
+
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    pub from: StateId,
+    pub kind: EdgeKind,
+    pub op: Option<(FileId, Op)>,
+    pub sure: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct State {
+    pub node: Node,
+    /// The parameter (with path) through which the function was entered.
+    pub entry: Option<Node>,
+    /// How it was reached, first way first.
+    pub arrivals: Vec<Arrival>,
+    /// Steps from a start.
+    pub distance: u32,
+}
+
+/// The part of the graph that the starts reach.
+pub struct Trace {
+    pub states: Vec<State>,
+    pub starts: Vec<StateId>,
+    pub dead_ends: Vec<DeadEnd>,
+    /// Was the walk cut short by the bound?
+    pub cut: bool,
+}
+
+/// Bounds one walk; the widest field of the largest release we know reaches some thousands.
+pub const MAX_STATES: usize = 6_000;
+
+struct Walk<'g, 'p> {
+    graph: &'g Graph<'p>,
+    known: FxHashMap<(Node, Option<Node>), StateId>,
+    out: Trace,
+    queue: std::collections::VecDeque<StateId>,
+    /// For each entry parameter, the states of the arguments that came in there and their calls.
+    callers: FxHashMap<Node, Vec<(StateId, ExprRef, bool)>>,
+    /// For each entry parameter, the return states that it reaches.
+    exits: FxHashMap<Node, Vec<StateId>>,
+}
+
+impl Trace {
+    /// Walks from values at expressions.
+    pub fn from(graph: &Graph, starts: &[(ExprRef, Kind)]) -> Trace {
+        let out = Trace { states: Vec::new(), starts: Vec::new(), dead_ends: Vec::new(), cut: false };
+        let mut walk = Walk {
+            graph,
+            known: FxHashMap::default(),
+            out,
+            queue: Default::default(),
+            callers: FxHashMap::default(),
+            exits: FxHashMap::default(),
+        };
+        for (start, kind) in starts {
+            let node = Node { slot: Slot::Expr(*start), path: Path::default(), kind: *kind };
+            let id = walk.state(node, None, None, 0);
+            if !walk.out.starts.contains(&id) {
+                walk.out.starts.push(id);
+            }
+        }
+        walk.run();
+        walk.out
+    }
+
+    pub fn state(&self, id: StateId) -> &State {
+        &self.states[id.0 as usize]
+    }
+
+    pub fn ids(&self) -> impl Iterator<Item = StateId> + use<> {
+        (0..self.states.len() as u32).map(StateId)
+    }
+
+    /// The shortest way from a start, start first.
+    pub fn way_to(&self, id: StateId) -> Vec<StateId> {
+        let mut way = vec![id];
+        let mut at = id;
+        while let Some(best) = self.state(at).arrivals.iter().min_by_key(|a| (self.state(a.from).distance, a.from)) {
+            if way.contains(&best.from) || way.len() > 400 {
+                break;
+            }
+            at = best.from;
+            way.push(at);
+        }
+        way.reverse();
+        way
+    }
+}
+
+impl Walk<'_, '_> {
+    fn state(&mut self, node: Node, entry: Option<Node>, arrival: Option<Arrival>, distance: u32) -> StateId {
+        let key = (node, entry);
+        if let Some(id) = self.known.get(&key).copied() {
+            let state = &mut self.out.states[id.0 as usize];
+            if let Some(arrival) = arrival {
+                if state.arrivals.len() < 64 && !state.arrivals.iter().any(|a| a.from == arrival.from) {
+                    state.arrivals.push(arrival);
+                }
+            }
+            return id;
+        }
+        let id = StateId(self.out.states.len() as u32);
+        self.out.states.push(State { node, entry, arrivals: arrival.into_iter().collect(), distance });
+        self.known.insert(key, id);
+        self.queue.push_back(id);
+        id
+    }
+
+    fn run(&mut self) {
+        while let Some(id) = self.queue.pop_front() {
+            if self.out.states.len() >= MAX_STATES {
+                self.out.cut = true;
+                return;
+            }
+            let State { node, entry, distance, .. } = *self.out.state(id);
+            let node_steps = self.graph.steps(node);
+            for end in &node_steps.dead_ends {
+                if !self.out.dead_ends.contains(end) {
+                    self.out.dead_ends.push(end.clone());
+                }
+            }
+            if let Slot::Return(func) = node.slot {
+                self.leave(id, func, entry);
+                continue;
+            }
+            for edge in &node_steps.edges {
+                let arrival = Arrival { from: id, kind: edge.kind, op: edge.op, sure: edge.sure };
+                // A buffer is followed inside its function only.
+                if node.kind == Kind::Object && !matches!(edge.kind, EdgeKind::Local | EdgeKind::Compute) {
+                    continue;
+                }
+                match edge.kind {
+                    EdgeKind::Argument(call) => {
+                        self.state(edge.to, Some(edge.to), Some(arrival), distance + 1);
+                        let callers = self.callers.entry(edge.to).or_default();
+                        if !callers.iter().any(|(s, c, _)| *s == id && *c == call) {
+                            callers.push((id, call, edge.sure));
+                            for exit in self.exits.get(&edge.to).cloned().unwrap_or_default() {
+                                self.resume(exit, id, call, edge.sure);
+                            }
+                        }
+                    }
+                    EdgeKind::Attribute | EdgeKind::Global | EdgeKind::Spawn(_) => {
+                        self.state(edge.to, None, Some(arrival), distance + 1);
+                    }
+                    EdgeKind::Local | EdgeKind::Compute | EdgeKind::Return => {
+                        self.state(edge.to, entry, Some(arrival), distance + 1);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A value has reached the return of a function.
+    fn leave(&mut self, id: StateId, func: FuncRef, entry: Option<Node>) {
+        let inside = |entry: &Node| match entry.slot {
+            Slot::Def(file, scope, _) => file == func.file && scope == crate::syntax::ir::Scope::Func(func.func),
+            _ => false,
+        };
+        match entry.filter(inside) {
+            Some(entry) => {
+                self.exits.entry(entry).or_default().push(id);
+                for (from, call, sure) in self.callers.get(&entry).cloned().unwrap_or_default() {
+                    self.resume(id, from, call, sure);
+                }
+            }
+            None => {
+                let State { node, distance, .. } = *self.out.state(id);
+                for (call, sure) in self.graph.return_sites(func).iter() {
+                    let to = Node { slot: Slot::Expr(*call), path: node.path, kind: node.kind };
+                    let arrival = Arrival { from: id, kind: EdgeKind::Return, op: None, sure: *sure };
+                    self.state(to, None, Some(arrival), distance + 1);
+                }
+            }
+        }
+    }
+
+    /// The value goes on at the call that brought it in.
+    fn resume(&mut self, exit: StateId, caller: StateId, call: ExprRef, sure: bool) {
+        let State { node, distance, .. } = *self.out.state(exit);
+        let entry = self.out.state(caller).entry;
+        let to = Node { slot: Slot::Expr(call), path: node.path, kind: node.kind };
+        self.state(to, entry, Some(Arrival { from: exit, kind: EdgeKind::Return, op: None, sure }), distance + 1);
+    }
+}
+
+impl Graph<'_> {
+    /// The expressions that get what a function returns: its calls, and its reads where it is a property.
+    pub fn return_sites(&self, func: FuncRef) -> Vec<(ExprRef, bool)> {
+        let program = self.program;
+        if let (Some(class), true) = (program.method_class(func), program.is_property(func)) {
+            return self.reads_of_attr(class, program.func(func).name).to_vec();
+        }
+        self.types.callers(func).iter().map(|s| (s.call, s.sure)).collect()
+    }
+}
