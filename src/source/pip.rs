@@ -140,11 +140,11 @@ fn failure(
     }
     let offered = offered(&said);
     if offered.is_empty()
-        && let Some(line) = said.lines().find(|line| tells_of_network(line))
+        && let Some(sign) = NETWORK_SIGNS.iter().find(|sign| said.contains(**sign))
     {
         return Err(SourceError::NoNetwork {
             requirement: requirement.to_string(),
-            detail: shortened(line),
+            detail: (*sign).to_owned(),
         });
     }
     if said.contains("No matching distribution") || said.contains("Could not find a version") {
@@ -157,24 +157,21 @@ fn failure(
     })
 }
 
-fn tells_of_network(line: &str) -> bool {
-    [
-        "NewConnectionError",
-        "Failed to establish a new connection",
-        "NameResolutionError",
-        "Temporary failure in name resolution",
-        "Max retries exceeded",
-        "ConnectTimeout",
-        "ReadTimeout",
-        "Read timed out",
-        "ProxyError",
-        "SSLError",
-        "Connection refused",
-        "connection broken by",
-    ]
-    .iter()
-    .any(|sign| line.contains(sign))
-}
+/// What pip says of a network that fails, the plainest words first.
+const NETWORK_SIGNS: [&str; 12] = [
+    "Temporary failure in name resolution",
+    "Name or service not known",
+    "Connection refused",
+    "Network is unreachable",
+    "Read timed out",
+    "certificate verify failed",
+    "Failed to establish a new connection",
+    "ProxyError",
+    "SSLError",
+    "ConnectTimeout",
+    "Max retries exceeded",
+    "connection broken by",
+];
 
 /// The versions in `(from versions: 0.5.8, 0.5.9)`.
 fn offered(said: &str) -> Vec<String> {
