@@ -10,7 +10,7 @@
 //! module variables merge all objects of a class; a way through one is at most *inferred* where the class has several
 //! constructors. Nothing here knows of units, processes or sinks.
 
-
+pub mod access;
 pub mod graph;
 pub mod guards;
 pub mod trace;

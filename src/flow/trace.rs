@@ -43,6 +43,7 @@ pub struct Trace {
 pub const MAX_STATES: usize = 6_000;
 
 struct Walk<'g, 'p> {
+    limit: usize,
     graph: &'g Graph<'p>,
     known: FxHashMap<(Node, Option<Node>), StateId>,
     out: Trace,
@@ -56,9 +57,15 @@ struct Walk<'g, 'p> {
 impl Trace {
     /// Walks from values at expressions.
     pub fn from(graph: &Graph, starts: &[(ExprRef, Kind)]) -> Trace {
+        Trace::bounded(graph, starts, MAX_STATES)
+    }
+
+    /// The same with a bound of its own.
+    pub fn bounded(graph: &Graph, starts: &[(ExprRef, Kind)], limit: usize) -> Trace {
         let out = Trace { states: Vec::new(), starts: Vec::new(), dead_ends: Vec::new(), cut: false };
         let mut walk = Walk {
             graph,
+            limit,
             known: FxHashMap::default(),
             out,
             queue: Default::default(),
@@ -121,7 +128,7 @@ impl Walk<'_, '_> {
 
     fn run(&mut self) {
         while let Some(id) = self.queue.pop_front() {
-            if self.out.states.len() >= MAX_STATES {
+            if self.out.states.len() >= self.limit {
                 self.out.cut = true;
                 return;
             }

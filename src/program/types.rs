@@ -858,7 +858,6 @@ impl<'p> TypeSystem<'p> {
     fn find_callers(&self, func: FuncRef) -> Rc<[CallSite]> {
         let program = self.program;
         let class = program.method_class(func);
-        let init = matches!(program.func(func).name.as_str(), "__init__" | "__post_init__" | "__new__");
         let mut out: Vec<CallSite> = Vec::new();
         for name in self.caller_names(func) {
             let is_init_call = name == "__init__";
