@@ -4,6 +4,8 @@
 //! its left, and none but `source` and `cli` does I/O. ARCHITECTURE.md is the map.
 #![forbid(unsafe_code)]
 
+pub mod cli;
 pub mod meaning;
+pub mod render;
 pub mod source;
 pub mod syntax;
