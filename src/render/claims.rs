@@ -3,7 +3,7 @@
 //! A claim is a label, a sentence, a grade and the places that prove it. What this program says and what the tree says
 //! stay apart in the sentence, so that each format can mark and defuse the second. Nothing is laid out or escaped here.
 
-use crate::meaning::report::{FieldReport, Grade, Place};
+use crate::meaning::report::{ActiveWhen, FieldReport, Grade, Place};
 
 /// One sentence about the field.
 pub struct Claim {
@@ -20,6 +20,7 @@ pub struct At {
     pub line: u32,
 }
 
+#[derive(Clone)]
 pub enum Piece {
     /// The words of this program.
     Plain(String),
@@ -31,7 +32,7 @@ pub enum Piece {
     Prose(String),
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Sentence(pub Vec<Piece>);
 
 impl Sentence {
@@ -245,7 +246,7 @@ const RELATIONS: &[(&str, &str)] = &[
     ("overrides", "overrides "),
     ("overridden_by", "overridden by "),
     ("default_from", "left unset, filled from "),
-    ("implies", "fills, left unset, "),
+    ("implies", "implies a value for "),
     ("disables", "switches off "),
 ];
 
@@ -273,7 +274,7 @@ fn precedence(field: &FieldReport) -> Vec<Claim> {
 fn active_when(field: &FieldReport) -> Vec<Claim> {
     let conditions = &field.active_when;
     let said = conditions.iter().enumerate().map(|(i, active)| {
-        let alternative = |other: &&crate::meaning::report::ActiveWhen| other.any_of == active.any_of;
+        let alternative = |other: &&ActiveWhen| other.any_of == active.any_of;
         let says = match &active.any_of {
             Some(_) if conditions[..i].iter().any(|other| alternative(&other)) => Sentence::plain("or "),
             Some(_) if conditions.iter().filter(alternative).count() > 1 => Sentence::plain("either "),
@@ -287,7 +288,7 @@ fn active_when(field: &FieldReport) -> Vec<Claim> {
 const CONSTRAINTS: &[(&str, &str)] = &[
     ("assert", "must hold: "),
     ("raise", "error if "),
-    ("choices", "one of "),
+    ("choices", "choices: "),
     ("clamp", "clamped: "),
     ("warn", "warning if "),
 ];
@@ -338,35 +339,30 @@ fn findings(field: &FieldReport) -> Vec<Claim> {
     let said = field.findings.iter().map(|finding| Claim {
         label: "not in help",
         grade: None,
-        says: Sentence::default().term(&finding.code).and(": ").prose(&finding.message),
+        says: Sentence::plain(format!("{} ", finding.level)).term(&finding.code).and(": ").prose(&finding.message),
         places: at(&finding.path, finding.line).into_iter().collect(),
     });
     said.collect()
 }
 
+/// The hops that could not be followed: each, or how many there are and the first.
 fn coverage(field: &FieldReport, all: bool) -> Vec<Claim> {
-    const LABEL: &str = "not followed";
-    let Some(coverage) = field.coverage.as_ref().filter(|coverage| !coverage.unresolved.is_empty()) else {
-        return Vec::new();
-    };
+    let Some(coverage) = &field.coverage else { return Vec::new() };
     let unresolved = &coverage.unresolved;
-    let one = |hop: &crate::meaning::report::Unresolved| {
-        let mut says = Sentence::default().code(&hop.code).and(": ").prose(&hop.why);
-        if !all {
-            says = Sentence::plain(format!(
-                "{} of {} hops; first ",
-                unresolved.len(),
-                total_hops(coverage.hops, unresolved.len())
-            ))
-            .code(&hop.code)
-            .and(": ")
-            .prose(&hop.why);
-        }
-        Claim { label: LABEL, grade: None, says, places: at(&hop.path, hop.line).into_iter().collect() }
+    let summary = match unresolved.len() {
+        _ if all => Sentence::default(),
+        1 => Sentence::plain(format!("1 hop beside {} followed: ", coverage.hops)),
+        n => Sentence::plain(format!("{n} hops beside {} followed; the first: ", coverage.hops)),
     };
-    unresolved.iter().take(if all { usize::MAX } else { 1 }).map(one).collect()
-}
-
-fn total_hops(followed: u32, unresolved: usize) -> usize {
-    unresolved + usize::try_from(followed).unwrap_or(usize::MAX - unresolved)
+    let mut claims = Vec::new();
+    for hop in unresolved.iter().take(if all { usize::MAX } else { 1 }) {
+        let says = if claims.is_empty() { summary.clone() } else { Sentence::default() };
+        claims.push(Claim {
+            label: "not followed",
+            grade: None,
+            says: says.code(&hop.code).and(": ").prose(&hop.why),
+            places: at(&hop.path, hop.line).into_iter().collect(),
+        });
+    }
+    claims
 }

@@ -121,9 +121,13 @@ impl<'a> Forest<'a> {
             }
         }
         let is_sink = |i: &usize| self.nodes[*i].role == "sink";
-        let sinks = self.order.iter().copied().filter(is_sink);
-        let other_ends = self.order.iter().copied().filter(|i| leaf[*i] && !is_sink(i));
-        let ends: Vec<usize> = sinks.chain(other_ends).collect();
+        let mut ends: Vec<usize> = self.order.iter().copied().filter(|i| leaf[*i] || is_sink(i)).collect();
+        ends.sort_by_key(|&i| match self.nodes[i].role.as_str() {
+            "sink" => 0,
+            "compute" | "compare" => 1,
+            "read" => 3,
+            _ => 2,
+        });
         for &end in &ends {
             let way = self.way(end);
             let telling: Vec<usize> = way.iter().copied().filter(|&i| i == end || self.tells(i)).collect();

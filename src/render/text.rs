@@ -4,13 +4,13 @@
 //! always written; who prints the text strips them where they are not wanted.
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets::UTF8_HORIZONTAL_ONLY};
+use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
 
 use super::claims::{At, Claim, Piece, claims};
 use super::outline::{Step, outline};
 use super::untrusted::{inert, without_log_commands};
 use super::wrap::{Span, cut, lay};
-use crate::meaning::report::{FieldReport, Grade, Report, SourceInfo};
+use crate::meaning::report::{FieldReport, Grade, Report, Sees, SourceInfo};
 
 /// How the text is laid out.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,10 @@ const MARKS: &[(Grade, &str, &str)] = &[
     (Grade::Documented, "?", "documented: only the help text says so"),
 ];
 
-const LABEL: usize = 14;
+/// A rule under the header and nothing else: what is piped into a file stays easy to search.
+const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+const LABEL: usize = 13;
 /// Where the sentences begin: two columns, the label, and the mark with its space.
 const INDENT: usize = 2 + LABEL + 2;
 /// How many nodes of a flow fit a screen.
@@ -76,8 +79,9 @@ fn headline(out: &mut String, field: &FieldReport, layout: Layout) {
     let definition = &field.definition;
     let name =
         if definition.flags.is_empty() { format!("{} (no flag)", field.field) } else { definition.flags.join(", ") };
-    let mut spans = vec![Span::new(inert(&name), STRONG), Span::new("  ", PLAIN)];
+    let mut spans = vec![Span::new(inert(&name), STRONG)];
     if let Some(type_) = &definition.type_ {
+        spans.push(Span::new("  ", PLAIN));
         spans.push(Span::new(inert(type_), CODE));
     }
     match &definition.default {
@@ -85,7 +89,7 @@ fn headline(out: &mut String, field: &FieldReport, layout: Layout) {
             spans.push(Span::new(" = ", PLAIN));
             spans.push(Span::new(inert(default), CODE));
         }
-        None => spans.push(Span::new(" (required)", PLAIN)),
+        None => spans.push(Span::new("  required", PLAIN)),
     }
     lay(out, &[], 4, &spans, layout.width);
 }
@@ -116,7 +120,7 @@ fn evidence(places: &[At], layout: Layout) -> Vec<Span> {
     let shown = if layout.all { places.len() } else { places.len().min(2) };
     let mut spans = Vec::new();
     for place in &places[..shown] {
-        spans.push(Span::new(format!("  {}:{}", inert(&place.path), place.line), FAINT));
+        spans.push(Span::whole(format!("  {}:{}", inert(&place.path), place.line), FAINT));
     }
     if shown < places.len() {
         spans.push(Span::new(format!(" (+{})", places.len() - shown), FAINT));
@@ -129,14 +133,18 @@ fn flow(out: &mut String, field: &FieldReport, layout: Layout, grades: &mut Vec<
         return;
     };
     let outline = outline(flow, (!layout.all).then_some(NODES));
-    lay(out, &[], 0, &[Span::new("  flow", FAINT)], layout.width);
+    if layout.all {
+        out.push('\n');
+    }
+    lay(out, &[Span::new("  flow", FAINT)], 2, &[], layout.width);
     for step in &outline.steps {
         grades.push(step.grade);
         step_line(out, step, layout);
     }
     let reads = field.reads.as_ref().map_or(0, Vec::len);
     if outline.hidden > 0 {
-        let rest = format!("… {} more of {} ({reads} reads in all), -v shows all", outline.hidden, flow.nodes.len());
+        let rest =
+            format!("… {} of {} nodes left out ({reads} reads in all), -v shows all", outline.hidden, flow.nodes.len());
         lay(out, &[Span::new("    ", PLAIN)], 4, &[Span::new(rest, FAINT)], layout.width);
     }
 }
@@ -149,7 +157,7 @@ fn step_line(out: &mut String, step: &Step<'_>, layout: Layout) {
     let mark = mark(step.grade);
     let lead = Span::new(format!("{:indent$}{arrow}", ""), FAINT);
     let doubt = Span::new(mark.trim_end(), DOUBT);
-    let place = Span::new(format!("{}:{}", inert(&node.path), node.line), FAINT);
+    let place = Span::whole(format!("{}:{}", inert(&node.path), node.line), FAINT);
     let transforms = inert(&step.transforms.join("  ")).into_owned();
     let mut tail = Vec::new();
     if !transforms.is_empty() {
@@ -186,8 +194,8 @@ fn places(out: &mut String, field: &FieldReport, layout: Layout) {
     };
     let reads = field.reads.iter().flatten().map(|read| {
         let sees = match read.sees {
-            crate::meaning::report::Sees::Raw => "raw",
-            crate::meaning::report::Sees::Resolved => "resolved",
+            Sees::Raw => "raw",
+            Sees::Resolved => "resolved",
         };
         let at = format!("{}{}:{}", mark(read.grade).trim_end(), read.path, read.line);
         [at, read.function.clone(), sees.to_owned(), guarded(&read.code, &read.guard)]
@@ -202,6 +210,7 @@ fn places(out: &mut String, field: &FieldReport, layout: Layout) {
 
 fn section<const N: usize>(out: &mut String, header: [&str; N], rows: Vec<[String; N]>, layout: Layout) {
     if !rows.is_empty() {
+        out.push('\n');
         out.push_str(&table(header, rows, layout));
     }
 }
@@ -225,7 +234,7 @@ fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, layout: Layo
     let mut table = Table::new();
     let width = u16::try_from(layout.width).unwrap_or(u16::MAX);
     table
-        .load_style(UTF8_HORIZONTAL_ONLY)
+        .load_style(RULED)
         .force_no_tty()
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(width)
@@ -233,9 +242,10 @@ fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, layout: Layo
     for row in rows {
         table.add_row(row.map(|cell| inert(&cell).into_owned()));
     }
-    // A place is of use only whole, so the first column gives way last.
-    if let Some(first) = table.column_mut(0) {
-        first.set_constraint(ColumnConstraint::UpperBoundary(Width::Percentage(60)));
+    // Half a name or path is of no use, so the first column gives way last.
+    let widest = table.column_max_content_widths().first().copied().unwrap_or(0) + 2;
+    if let Some(first) = table.column_mut(0).filter(|_| usize::from(widest) <= layout.width / 2) {
+        first.set_constraint(ColumnConstraint::Absolute(Width::Fixed(widest)));
     }
     table.trim_fmt() + "\n"
 }

@@ -12,11 +12,17 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 pub struct Span {
     pub text: String,
     pub style: Style,
+    /// It is never broken, even where it is wider than a line: half a path is of no use.
+    pub whole: bool,
 }
 
 impl Span {
     pub fn new(text: impl Into<String>, style: Style) -> Self {
-        Self { text: text.into(), style }
+        Self { text: text.into(), style, whole: false }
+    }
+
+    pub fn whole(text: impl Into<String>, style: Style) -> Self {
+        Self { text: text.into(), style, whole: true }
     }
 
     /// The columns it takes.
@@ -26,35 +32,69 @@ impl Span {
 }
 
 /// Appends `spans` and a newline to `out`. The first line begins with `first` as it stands, the others with `indent`
-/// spaces; a line is at most `width` columns wide.
+/// spaces; a line is at most `width` columns wide, a whole span apart.
 pub fn lay(out: &mut String, first: &[Span], indent: usize, spans: &[Span], width: usize) {
     let room = width.saturating_sub(indent).max(MIN_ROOM);
-    let mut column = 0;
+    let mut line = Line { out, style: Style::new(), column: 0 };
     for span in first {
-        push(out, &span.text, span.style);
-        column += span.width();
+        line.push(&span.text, span.style);
     }
     let mut fresh = true;
     for word in words(spans, room) {
-        if !fresh && column + word.space + word.width > indent + room {
-            out.truncate(out.trim_end_matches(' ').len());
-            out.push('\n');
-            out.extend(std::iter::repeat_n(' ', indent));
-            column = indent;
+        if !fresh && line.column + word.space + word.width > indent + room {
+            line.end();
+            line.spaces(indent);
             fresh = true;
         }
+        let style = word.parts.first().map_or(line.style, |part| part.style);
+        if style != line.style {
+            line.wear(Style::new());
+        }
         if !fresh {
-            out.extend(std::iter::repeat_n(' ', word.space));
-            column += word.space;
+            line.spaces(word.space);
         }
         for part in &word.parts {
-            push(out, &part.text, part.style);
+            line.push(&part.text, part.style);
         }
-        column += word.width;
         fresh = false;
     }
-    out.truncate(out.trim_end_matches(' ').len());
-    out.push('\n');
+    line.end();
+}
+
+/// A line that is being written.
+struct Line<'a> {
+    out: &'a mut String,
+    /// What is switched on; neighbours in one style are not switched off between.
+    style: Style,
+    column: usize,
+}
+
+impl Line<'_> {
+    fn push(&mut self, text: &str, style: Style) {
+        self.wear(style);
+        self.out.push_str(text);
+        self.column += text.width();
+    }
+
+    fn spaces(&mut self, n: usize) {
+        self.out.extend(std::iter::repeat_n(' ', n));
+        self.column += n;
+    }
+
+    fn wear(&mut self, style: Style) {
+        if style != self.style {
+            // Writing to a String cannot fail.
+            let _ = write!(self.out, "{:#}{style}", self.style);
+            self.style = style;
+        }
+    }
+
+    fn end(&mut self) {
+        self.wear(Style::new());
+        self.out.truncate(self.out.trim_end_matches(' ').len());
+        self.out.push('\n');
+        self.column = 0;
+    }
 }
 
 /// The text, cut to `width` columns with an ellipsis where it is longer.
@@ -95,7 +135,7 @@ fn words(spans: &[Span], room: usize) -> Vec<Word> {
         let mut columns = 0;
         for c in span.text.chars() {
             let wide = c.width().unwrap_or(0);
-            let full = word.width + columns + wide > room;
+            let full = !span.whole && word.width + columns + wide > room;
             if c == ' ' || full {
                 take(&mut word, &mut part, &mut columns, span.style);
                 if !word.parts.is_empty() {
@@ -120,13 +160,8 @@ fn words(spans: &[Span], room: usize) -> Vec<Word> {
 fn take(word: &mut Word, part: &mut String, columns: &mut usize, style: Style) {
     if !part.is_empty() {
         word.width += std::mem::take(columns);
-        word.parts.push(Span { text: std::mem::take(part), style });
+        word.parts.push(Span::new(std::mem::take(part), style));
     }
-}
-
-fn push(out: &mut String, text: &str, style: Style) {
-    // Writing to a String cannot fail.
-    let _ = write!(out, "{style}{text}{style:#}");
 }
 
 #[cfg(test)]
