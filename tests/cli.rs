@@ -62,13 +62,13 @@ fn bad_usage_says_what_is_possible() {
     let cases: &[(&[&str], &str)] = &[
         (&["schema", "nonsense"], "possible values: report"),
         (&["schema"], "<NAME>"),
+        (&["--format", "json"], "argtrace [report] [OPTIONS] FIELD... [SOURCE]"),
         (&["hicache_size", "--format", "yaml"], "possible values: text, json, markdown"),
         (&["hicache_size", "-o", "yaml=x"], "formats: text, json, markdown"),
         (&["hicache_size", "--jobs", "0"], "--jobs"),
         (&["hicache_size", "--color", "maybe"], "possible values: auto, always, never"),
         (&["hicache_size", "-q", "-v"], "cannot be used with"),
         (&["hicache_size", "-z"], "-z"),
-        (&["--format", "json"], "FIELD"),
         (&["schema", "report", "--format", "text"], "its formats are: json"),
     ];
     for (arguments, part) in cases {

@@ -15,7 +15,7 @@ impl Backend for ByHand {
         operand.contains('/')
     }
 
-    fn open(&self, source: Option<&str>) -> anyhow::Result<Box<dyn Session>> {
+    fn open(&self, source: Option<&str>, _: &dyn Fn(&str)) -> anyhow::Result<Box<dyn Session>> {
         match source {
             Some("/broken") => anyhow::bail!("opening /broken: \u{202e}it is\nno source"),
             _ => Ok(Box::new(ByHand)),

@@ -10,6 +10,8 @@ use clap::{Arg, Command};
 
 /// The name of the command that is meant where none is named.
 const DEFAULT: &str = "report";
+/// What is answered without a command.
+const ANSWERED: &[&str] = &["-h", "--help", "-V", "--version"];
 /// The positional whose values may be flags of SGLang's.
 const FIELD: &str = "FIELD";
 
@@ -20,6 +22,10 @@ pub fn normalise(arguments: Vec<OsString>, cli: &Command) -> Vec<OsString> {
     let arguments: Vec<OsString> = arguments.collect();
 
     let Some(first) = first_operand(&arguments, cli) else {
+        // Options alone lack a field, unless they ask for an answer of the program's own.
+        if !arguments.is_empty() && !arguments.iter().any(|argument| ANSWERED.iter().any(|&it| argument == it)) {
+            normal.push(DEFAULT.into());
+        }
         normal.extend(arguments);
         return normal;
     };
@@ -151,6 +157,7 @@ mod tests {
             ("--hicache-size --tp /src", "report -- --hicache-size --tp /src"),
             ("--tp --format json -v /src", "report --format json -v -- --tp /src"),
             ("--format=json --tp -o json=x", "report --format=json -o json=x -- --tp"),
+            ("--format json", "report --format json"),
             ("-vo x --tp", "report -vo x -- --tp"),
             ("report --tp", "report -- --tp"),
             // A field that has the name of a command.

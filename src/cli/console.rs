@@ -24,8 +24,8 @@ pub struct Console<'a> {
     progress: bool,
 }
 
-/// The width where stdout is no terminal, or does not say.
-const USUAL_WIDTH: usize = 80;
+/// The width where there is no terminal, or it does not say.
+pub const USUAL_WIDTH: usize = 80;
 /// Narrower than this nothing can be laid out.
 const LEAST_WIDTH: usize = 40;
 /// How many remarks are printed where not everything is asked for.
@@ -94,17 +94,17 @@ impl<'a> Console<'a> {
         }
     }
 
-    /// Runs `work`; a terminal shows meanwhile what is being done.
-    pub fn while_showing<T>(&self, what: &str, work: impl FnOnce() -> T) -> T {
+    /// Runs `work`; a terminal shows meanwhile what is being done, which `work` can say more exactly.
+    pub fn while_showing<T>(&self, what: &str, work: impl FnOnce(&dyn Fn(&str)) -> T) -> T {
         if !self.progress {
-            return work();
+            return work(&|_| ());
         }
         let spinner = ProgressBar::new_spinner().with_message(inert(what).into_owned());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
             spinner.set_style(style);
         }
         spinner.enable_steady_tick(Duration::from_millis(100));
-        let result = work();
+        let result = work(&|what| spinner.set_message(inert(what).into_owned()));
         spinner.finish_and_clear();
         result
     }

@@ -30,8 +30,8 @@ Examples:
   argtrace hicache_size --format json         for a program
   argtrace hicache_size -o markdown=note.md   for a ticket
 
-A FIELD is a field name, a flag, an alias of a flag or a glob. A flag of SGLang's that is also an option of
-argtrace's is written without its dashes.
+A FIELD is a field name, a flag, an alias of a flag or a glob.
+A flag of SGLang's that is also an option of argtrace's is written without its dashes.
 
 Exit codes: 0 nothing found, 1 findings, 2 bad usage or unreadable input.";
 
@@ -40,6 +40,7 @@ Exit codes: 0 nothing found, 1 findings, 2 bad usage or unreadable input.";
 #[command(
     name = "argtrace",
     version,
+    propagate_version = true,
     after_help = EXAMPLES,
     override_usage = "argtrace [OPTIONS] FIELD... [SOURCE]\n       argtrace [OPTIONS] COMMAND",
     subcommand_value_name = "COMMAND",

@@ -12,7 +12,7 @@ use std::str::FromStr;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
-use super::console::Console;
+use super::console::{Console, USUAL_WIDTH};
 use super::exit::UsageError;
 
 #[derive(Args, Clone, Debug, Default)]
@@ -80,7 +80,7 @@ fn listed(formats: &[Format]) -> String {
 
 impl OutputOptions {
     /// Writes the document wherever it was asked for. `formats` are those that the command knows, the usual one first;
-    /// `render` is called once for each place.
+    /// `render` is called once for each place, with the columns to keep to: a file's do not hang on the terminal.
     ///
     /// # Errors
     /// If the command does not know a format (before anything is written), or a place cannot be written.
@@ -88,7 +88,7 @@ impl OutputOptions {
         &self,
         console: &mut Console<'_>,
         formats: &[Format],
-        mut render: impl FnMut(Format, &Console<'_>) -> anyhow::Result<String>,
+        mut render: impl FnMut(Format, usize) -> anyhow::Result<String>,
     ) -> anyhow::Result<()> {
         let usual = self.format.or_else(|| formats.first().copied()).unwrap_or(Format::Json);
         let stdout = [Output { format: None, file: "-".into() }];
@@ -99,10 +99,12 @@ impl OutputOptions {
             return Err(UsageError::new(format!("this command writes no {unknown}"), known).into());
         }
         for output in outputs {
-            let text = render(asked(output), console)?;
+            let format = asked(output);
             if output.file.as_os_str() == "-" {
+                let text = render(format, console.width)?;
                 console.data(&text).context("writing to stdout")?;
             } else {
+                let text = render(format, USUAL_WIDTH)?;
                 let plain = anstream::adapter::strip_str(&text).to_string();
                 write_whole(&output.file, &plain)?;
             }

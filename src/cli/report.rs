@@ -14,6 +14,7 @@ use crate::render::text::{Layout, text};
 
 /// Say what fields mean (the default command)
 #[derive(Args, Debug)]
+#[command(override_usage = "argtrace [report] [OPTIONS] FIELD... [SOURCE]")]
 pub struct ReportCommand {
     /// Field names, flags, aliases or globs; the last one that looks like a source is the SOURCE: a checkout, a
     /// package folder, a wheel or sdist, REPO@REV, or sglang==VERSION [default: the SGLang of this folder, else of the
@@ -30,18 +31,18 @@ impl ReportCommand {
     pub fn run(&self, options: &Options, backend: &dyn Backend, console: &mut Console<'_>) -> anyhow::Result<Exit> {
         let (patterns, source) = split(&self.operands, backend)?;
         let shown = source.map_or_else(|| "looking for SGLang".to_owned(), |source| format!("reading {source}"));
-        let session = console.while_showing(&shown, || backend.open(source))?;
+        let session = console.while_showing(&shown, |say| backend.open(source, say))?;
         if source.is_none() {
             console.remark(&format!("reading {}", session.source()));
         }
         let selection = Selection::new(session.field_names(), session.aliases());
         let fields = selection.fields(&patterns, &session.source())?;
-        let report = console.while_showing("following the flow", || session.report(&fields));
+        let report = console.while_showing("following the flow", |_| session.report(&fields));
         console.remarks(&session.notes());
 
-        options.output.deliver(console, FORMATS, |format, console| {
+        options.output.deliver(console, FORMATS, |format, width| {
             Ok(match format {
-                Format::Text => text(&report, Layout { width: console.width, all: options.verbose }),
+                Format::Text => text(&report, Layout { width, all: options.verbose }),
                 Format::Json => json(&report)?,
                 Format::Markdown => markdown(&report, options.verbose),
             })

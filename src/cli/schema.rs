@@ -19,7 +19,7 @@ pub struct SchemaCommand {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Document {
-    /// What `argtrace FIELD... --format json` writes
+    // What `argtrace FIELD... --format json` writes.
     Report,
 }
 

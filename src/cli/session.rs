@@ -11,10 +11,11 @@ pub trait Backend {
     fn looks_like_source(&self, operand: &str) -> bool;
 
     /// Opens a source, or without a name the SGLang of the current folder, else of the active Python environment.
+    /// `say` is told of anything that takes seconds.
     ///
     /// # Errors
     /// If there is no such source, or it cannot be read.
-    fn open(&self, source: Option<&str>) -> anyhow::Result<Box<dyn Session>>;
+    fn open(&self, source: Option<&str>, say: &dyn Fn(&str)) -> anyhow::Result<Box<dyn Session>>;
 }
 
 /// One source, opened.
@@ -44,7 +45,7 @@ impl Backend for NoAnalysis {
         operand.contains('/')
     }
 
-    fn open(&self, _: Option<&str>) -> anyhow::Result<Box<dyn Session>> {
+    fn open(&self, _: Option<&str>, _: &dyn Fn(&str)) -> anyhow::Result<Box<dyn Session>> {
         anyhow::bail!("this build of argtrace has no analysis; it can only print its schema")
     }
 }

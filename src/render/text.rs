@@ -133,10 +133,7 @@ fn flow(out: &mut String, field: &FieldReport, layout: Layout, grades: &mut Vec<
         return;
     };
     let outline = outline(flow, (!layout.all).then_some(NODES));
-    if layout.all {
-        out.push('\n');
-    }
-    lay(out, &[Span::new("  flow", FAINT)], 2, &[], layout.width);
+    heading(out, "flow", false);
     for step in &outline.steps {
         grades.push(step.grade);
         step_line(out, step, layout);
@@ -149,36 +146,49 @@ fn flow(out: &mut String, field: &FieldReport, layout: Layout, grades: &mut Vec<
     }
 }
 
-/// `→ place  code  transformations`, with the code on a line of its own where all does not fit.
 fn step_line(out: &mut String, step: &Step<'_>, layout: Layout) {
     let node = step.node;
-    let indent = 4 + 2 * step.depth.min(6);
-    let arrow = if step.root { "" } else { "→ " };
-    let mark = mark(step.grade);
-    let lead = Span::new(format!("{:indent$}{arrow}", ""), FAINT);
-    let doubt = Span::new(mark.trim_end(), DOUBT);
-    let place = Span::whole(format!("{}:{}", inert(&node.path), node.line), FAINT);
-    let transforms = inert(&step.transforms.join("  ")).into_owned();
-    let mut tail = Vec::new();
-    if !transforms.is_empty() {
-        tail.push(Span::new("  ", PLAIN));
-        tail.push(Span::new(format!("[{transforms}]"), STRONG));
+    let mut notes = Vec::new();
+    if !step.transforms.is_empty() {
+        notes.push(Span::new(format!("[{}]", inert(&step.transforms.join("  "))), STRONG));
     }
     if layout.all {
-        tail.push(Span::new(format!("  {} in {}", inert(&node.role), inert(&node.function)), PLAIN));
+        notes.push(Span::new(format!("{} in {}", inert(&node.role), inert(&node.function)), PLAIN));
     } else if node.role == "sink" {
-        tail.push(Span::new("  sink", PLAIN));
+        notes.push(Span::new("sink", PLAIN));
     }
-    let code = inert(node.code.trim());
-    let hang = indent + 4;
-    let columns = [&lead, &doubt, &place].into_iter().chain(&tail).map(Span::width).sum::<usize>();
+    let arrow = if step.root { "" } else { "→ " };
+    let spot = Spot { path: &node.path, line: node.line, code: &node.code, grade: step.grade };
+    spot_line(out, 4 + 2 * step.depth.min(6), arrow, &spot, notes, layout);
+}
+
+/// A place and the code there.
+struct Spot<'a> {
+    path: &'a str,
+    line: u32,
+    code: &'a str,
+    grade: Grade,
+}
+
+/// `place  code  notes`, with the code on a line of its own where all does not fit.
+fn spot_line(out: &mut String, indent: usize, arrow: &str, spot: &Spot<'_>, notes: Vec<Span>, layout: Layout) {
+    let lead = Span::new(format!("{:indent$}{arrow}", ""), FAINT);
+    let doubt = Span::new(mark(spot.grade).trim_end(), DOUBT);
+    let place = Span::whole(format!("{}:{}", inert(spot.path), spot.line), FAINT);
+    let code = inert(spot.code.trim());
+    let columns: usize = [&lead, &doubt, &place].into_iter().map(Span::width).sum();
+    let columns = columns + notes.iter().map(|note| 2 + note.width()).sum::<usize>();
     let beside = columns + 2 + Span::new(code.as_ref(), CODE).width() <= layout.width;
+    let hang = indent + 4;
     let mut spans = vec![place];
     if beside {
         spans.push(Span::new("  ", PLAIN));
         spans.push(Span::new(code.as_ref(), CODE));
     }
-    spans.extend(tail);
+    for note in notes {
+        spans.push(Span::new("  ", PLAIN));
+        spans.push(note);
+    }
     lay(out, &[lead, doubt], hang, &spans, layout.width);
     if !beside && !code.is_empty() {
         let code = if layout.all { code.into_owned() } else { cut(&code, layout.width.saturating_sub(hang)) };
@@ -186,33 +196,35 @@ fn step_line(out: &mut String, step: &Step<'_>, layout: Layout) {
     }
 }
 
-/// The tables of all reads and rewrites.
+/// All reads and rewrites.
 fn places(out: &mut String, field: &FieldReport, layout: Layout) {
-    let guarded = |code: &str, guard: &[String]| match guard {
-        [] => code.trim().to_owned(),
-        guard => format!("{} (if {})", code.trim(), guard.join(" and ")),
-    };
-    let reads = field.reads.iter().flatten().map(|read| {
+    let reads = field.reads.as_deref().unwrap_or_default();
+    heading(out, "reads", reads.is_empty());
+    for read in reads {
         let sees = match read.sees {
-            Sees::Raw => "raw",
-            Sees::Resolved => "resolved",
+            Sees::Raw => ", sees what was given",
+            Sees::Resolved => "",
         };
-        let at = format!("{}{}:{}", mark(read.grade).trim_end(), read.path, read.line);
-        [at, read.function.clone(), sees.to_owned(), guarded(&read.code, &read.guard)]
-    });
-    let writes = field.writes.iter().flatten().map(|write| {
-        let at = format!("{}{}:{}", mark(write.grade).trim_end(), write.path, write.line);
-        [at, write.function.clone(), write.to.clone(), guarded(&write.code, &write.guard)]
-    });
-    section(out, ["read at", "in", "sees", "code"], reads.collect(), layout);
-    section(out, ["written at", "in", "to", "code"], writes.collect(), layout);
+        let spot = Spot { path: &read.path, line: read.line, code: &read.code, grade: read.grade };
+        spot_line(out, 4, "", &spot, vec![whereabouts(&read.function, &read.guard, sees)], layout);
+    }
+    let writes = field.writes.as_deref().unwrap_or_default();
+    heading(out, "rewrites", writes.is_empty());
+    for write in writes {
+        let spot = Spot { path: &write.path, line: write.line, code: &write.code, grade: write.grade };
+        spot_line(out, 4, "", &spot, vec![whereabouts(&write.function, &write.guard, "")], layout);
+    }
 }
 
-fn section<const N: usize>(out: &mut String, header: [&str; N], rows: Vec<[String; N]>, layout: Layout) {
-    if !rows.is_empty() {
-        out.push('\n');
-        out.push_str(&table(header, rows, layout));
+fn heading(out: &mut String, heading: &str, nothing_under_it: bool) {
+    if !nothing_under_it {
+        lay(out, &[Span::new(format!("  {heading}"), FAINT)], 2, &[], usize::MAX);
     }
+}
+
+fn whereabouts(function: &str, guard: &[String], more: &str) -> Span {
+    let condition = if guard.is_empty() { String::new() } else { format!(" if {}", guard.join(" and ")) };
+    Span::new(inert(&format!("in {function}{more}{condition}")), PLAIN)
 }
 
 fn overview(fields: &[FieldReport], layout: Layout) -> String {
