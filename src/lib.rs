@@ -4,8 +4,10 @@
 //! its left, and none but `source` and `cli` does I/O. ARCHITECTURE.md is the map.
 #![forbid(unsafe_code)]
 
+pub mod cli;
 pub mod flow;
 pub mod meaning;
 pub mod program;
+pub mod render;
 pub mod source;
 pub mod syntax;

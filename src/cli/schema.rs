@@ -1,0 +1,42 @@
+//! `argtrace schema NAME`: the JSON Schema of a document.
+
+use clap::{Args, ValueEnum};
+use schemars::{Schema, schema_for};
+
+use super::Options;
+use super::console::Console;
+use super::exit::Exit;
+use super::output::Format;
+use crate::meaning::report::Report;
+use crate::render::json::json;
+
+/// Print the JSON Schema of a document
+#[derive(Args, Debug)]
+pub struct SchemaCommand {
+    /// The document
+    name: Document,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Document {
+    // What `argtrace FIELD... --format json` writes.
+    Report,
+}
+
+impl Document {
+    fn schema(self) -> Schema {
+        match self {
+            Document::Report => schema_for!(Report),
+        }
+    }
+}
+
+impl SchemaCommand {
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn run(&self, options: &Options, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+        let schema = self.name.schema();
+        options.output.deliver(console, &[Format::Json], |_, _| Ok(json(&schema)?))?;
+        Ok(Exit::Clean)
+    }
+}

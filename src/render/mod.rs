@@ -1,0 +1,12 @@
+//! Turns documents into text, Markdown and JSON.
+//!
+//! It never reads a file, prints or decides what is true: the document comes in finished, a `String` goes out. Text from
+//! the tree that was read is untrusted, and every such string passes through [`untrusted`] on its way out.
+
+mod claims;
+pub mod json;
+pub mod markdown;
+mod outline;
+pub mod text;
+pub mod untrusted;
+mod wrap;
