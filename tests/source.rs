@@ -23,11 +23,7 @@ const PACKAGE: [(&str, &str); 4] = [
     ("sglang/version.py", "__version__ = \"1.2.3\"\n"),
     ("sglang/README.md", "no Python"),
 ];
-const LISTED: [&str; 3] = [
-    "sglang/__init__.py",
-    "sglang/srt/server_args.py",
-    "sglang/version.py",
-];
+const LISTED: [&str; 3] = ["sglang/__init__.py", "sglang/srt/server_args.py", "sglang/version.py"];
 
 fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = TempDir::new().unwrap();
@@ -46,9 +42,7 @@ fn add(folder: &Path, under: &str, files: &[(&str, &str)]) {
 fn zipped(files: &[(&str, &str)]) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (path, text) in files {
-        writer
-            .start_file(*path, SimpleFileOptions::default())
-            .unwrap();
+        writer.start_file(*path, SimpleFileOptions::default()).unwrap();
         writer.write_all(text.as_bytes()).unwrap();
     }
     writer.finish().unwrap().into_inner()
@@ -56,10 +50,7 @@ fn zipped(files: &[(&str, &str)]) -> Vec<u8> {
 
 fn wheel_bytes() -> Vec<u8> {
     let mut files = PACKAGE.to_vec();
-    files.push((
-        "sglang-1.2.4.dist-info/METADATA",
-        "Name: sglang\nVersion: 1.2.4\n\n",
-    ));
+    files.push(("sglang-1.2.4.dist-info/METADATA", "Name: sglang\nVersion: 1.2.4\n\n"));
     zipped(&files)
 }
 
@@ -110,27 +101,16 @@ fn assert_sound(tree: &Tree, kind: Kind, version: Option<&str>) {
     assert_eq!(tree.package(), "sglang");
     assert_eq!((tree.kind(), tree.version()), (kind, version));
     assert_eq!(tree.notes(), [""; 0]);
-    assert_eq!(
-        read(tree, "sglang/srt/server_args.py").unwrap(),
-        PACKAGE[0].1.as_bytes()
-    );
+    assert_eq!(read(tree, "sglang/srt/server_args.py").unwrap(), PACKAGE[0].1.as_bytes());
 }
 
 #[test]
 fn every_kind_gives_the_same_files() {
     let site = folder(&PACKAGE);
     assert_sound(&opened(site.path()), Kind::Package, Some("1.2.3"));
-    assert_sound(
-        &opened(&site.path().join("sglang")),
-        Kind::Package,
-        Some("1.2.3"),
-    );
+    assert_sound(&opened(&site.path().join("sglang")), Kind::Package, Some("1.2.3"));
     let metadata = "Name: sglang\nVersion: 1.2.4\n";
-    add(
-        site.path(),
-        "",
-        &[("sglang-1.2.4.dist-info/METADATA", metadata)],
-    );
+    add(site.path(), "", &[("sglang-1.2.4.dist-info/METADATA", metadata)]);
     assert_sound(&opened(site.path()), Kind::Package, Some("1.2.4"));
 
     let checkout = TempDir::new().unwrap();
@@ -158,10 +138,7 @@ fn every_kind_gives_the_same_files() {
     assert_sound(&opened(&path), Kind::Sdist, Some("1.2.3"));
 
     let named: Vec<(String, &str)> = PACKAGE.map(|(path, text)| (top(path), text)).to_vec();
-    let named: Vec<(&str, &str)> = named
-        .iter()
-        .map(|(path, text)| (path.as_str(), *text))
-        .collect();
+    let named: Vec<(&str, &str)> = named.iter().map(|(path, text)| (path.as_str(), *text)).collect();
     let (_keep, path) = file("main.zip", &zipped(&named));
     assert_sound(&opened(&path), Kind::Sdist, Some("1.2.3"));
 }
@@ -174,10 +151,7 @@ fn reads_from_many_threads() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..200 {
-                    assert_eq!(
-                        read(&tree, "sglang/srt/server_args.py").unwrap(),
-                        PACKAGE[0].1.as_bytes()
-                    );
+                    assert_eq!(read(&tree, "sglang/srt/server_args.py").unwrap(), PACKAGE[0].1.as_bytes());
                 }
             });
         }
@@ -203,10 +177,7 @@ fn a_checkout_follows_its_ignore_rules() {
     expected.insert(0, "sglang/.hidden/y.py");
     assert_eq!(paths(&opened(checkout.path())), expected);
     // The same from the inside, where the rules lie above.
-    assert_eq!(
-        paths(&opened(&checkout.path().join("python/sglang"))),
-        expected
-    );
+    assert_eq!(paths(&opened(&checkout.path().join("python/sglang"))), expected);
 
     fs::write(checkout.path().join(".gitignore"), "*\n").unwrap();
     let tree = opened(checkout.path());
@@ -231,10 +202,7 @@ fn a_folder_is_never_left_and_never_hangs() {
     fs::write(package.join(OsStr::from_bytes(b"\xff.py")), "").unwrap();
     fs::write(package.join("esc\u{1b}[31m.py"), "").unwrap();
     fs::create_dir(package.join("folder.py")).unwrap();
-    fs::File::create(package.join("huge.py"))
-        .unwrap()
-        .set_len(MAX_FILE + 1)
-        .unwrap();
+    fs::File::create(package.join("huge.py")).unwrap().set_len(MAX_FILE + 1).unwrap();
     let made = Command::new("mkfifo").arg(package.join("pipe.py")).status();
     assert!(made.unwrap().success());
 
@@ -243,30 +211,16 @@ fn a_folder_is_never_left_and_never_hangs() {
     expected.push("sglang/within.py");
     assert_eq!(paths(&tree), expected);
     let notes = tree.notes().join("\n");
-    for name in [
-        "loop",
-        "away",
-        "secret.py",
-        "dangling.py",
-        "esc\\u{1b}",
-        "huge.py",
-        "pipe.py",
-    ] {
+    for name in ["loop", "away", "secret.py", "dangling.py", "esc\\u{1b}", "huge.py", "pipe.py"] {
         assert!(notes.contains(name), "{name} in {notes}");
     }
     assert_eq!(tree.notes().len(), 8, "{notes}");
     assert!(!notes.contains('\u{1b}'));
 
     // What grows after it was listed is not read whole.
-    fs::File::create(package.join("version.py"))
-        .unwrap()
-        .set_len(MAX_FILE + 1)
-        .unwrap();
+    fs::File::create(package.join("version.py")).unwrap().set_len(MAX_FILE + 1).unwrap();
     let error = read(&tree, "sglang/version.py").unwrap_err().to_string();
-    assert!(
-        error.contains("version.py") && error.contains("grown"),
-        "{error}"
-    );
+    assert!(error.contains("version.py") && error.contains("grown"), "{error}");
     fs::remove_file(package.join("version.py")).unwrap();
     assert!(read(&tree, "sglang/version.py").is_err());
 }
@@ -285,11 +239,7 @@ fn hostile_names_in_a_zip_are_left_out() {
 
 #[test]
 fn the_last_of_two_equal_names_is_read() {
-    let bytes = zipped(&[
-        ("sglang/__init__.py", ""),
-        ("sglang/a.py", "1"),
-        ("sglang/b.py", "2"),
-    ]);
+    let bytes = zipped(&[("sglang/__init__.py", ""), ("sglang/a.py", "1"), ("sglang/b.py", "2")]);
     let bytes = replaced(&bytes, b"sglang/b.py", b"sglang/a.py");
     let (_keep, path) = file("x.whl", &bytes);
     let tree = opened(&path);
@@ -324,10 +274,7 @@ fn a_zip_bomb_is_not_inflated() {
     bytes[name - 22..name - 18].copy_from_slice(&10u32.to_le_bytes());
     let (_keep, path) = file("x.whl", &bytes);
     let error = read(&opened(&path), "sglang/a.py").unwrap_err().to_string();
-    assert!(
-        error.contains("sglang/a.py") && error.contains("x.whl"),
-        "{error}"
-    );
+    assert!(error.contains("sglang/a.py") && error.contains("x.whl"), "{error}");
 }
 
 #[test]
@@ -349,10 +296,7 @@ fn a_damaged_wheel_is_an_error_and_never_a_panic() {
     for cut in [0, 1, 10, sound.len() / 2, sound.len() - 1] {
         let (_keep, path) = file("x.whl", &sound[..cut]);
         let error = try_open(&path).unwrap_err();
-        assert!(
-            matches!(error, SourceError::BrokenArchive { .. }),
-            "{error}"
-        );
+        assert!(matches!(error, SourceError::BrokenArchive { .. }), "{error}");
     }
 }
 
@@ -367,8 +311,7 @@ fn a_hostile_tar_is_bounded() {
         let mut link = tar::Header::new_gnu();
         link.set_entry_type(tar::EntryType::Symlink);
         link.set_size(0);
-        tar.append_link(&mut link, "sglang/link.py", "/etc/passwd")
-            .unwrap();
+        tar.append_link(&mut link, "sglang/link.py", "/etc/passwd").unwrap();
         let mut sparse = tar::Header::new_gnu();
         sparse.set_path("sglang/sparse.py").unwrap();
         sparse.set_entry_type(tar::EntryType::GNUSparse);
@@ -384,10 +327,7 @@ fn a_hostile_tar_is_bounded() {
     });
     let (_keep, path) = file("sglang-1.tar.gz", &tar);
     let tree = opened(&path);
-    assert_eq!(
-        paths(&tree),
-        ["sglang/__init__.py", "sglang/last.py", "sglang/twice.py"]
-    );
+    assert_eq!(paths(&tree), ["sglang/__init__.py", "sglang/last.py", "sglang/twice.py"]);
     assert_eq!(read(&tree, "sglang/twice.py").unwrap(), b"2");
     assert_eq!(tree.notes().len(), 5, "{:?}", tree.notes());
 
@@ -408,10 +348,7 @@ fn a_hostile_tar_is_bounded() {
     });
     let (_keep, path) = file("x.tar.gz", &tar);
     let error = try_open(&path).unwrap_err();
-    assert!(
-        matches!(error, SourceError::ArchiveTooLarge { .. }),
-        "{error}"
-    );
+    assert!(matches!(error, SourceError::ArchiveTooLarge { .. }), "{error}");
 }
 
 #[test]
@@ -439,10 +376,7 @@ fn errors_say_what_to_do_next() {
         (message(bare.path()), "not one readable .py file"),
         (message(&text), ".tar.gz"),
         (message(&wheel), "holds no package `sglang`"),
-        (
-            message(&empty.path().join("gone")),
-            "no such file or folder",
-        ),
+        (message(&empty.path().join("gone")), "no such file or folder"),
     ] {
         assert!(message.contains(part), "{message}");
     }
@@ -452,15 +386,7 @@ fn errors_say_what_to_do_next() {
 
 #[test]
 fn fields_and_sources_are_told_apart() {
-    for source in [
-        ".",
-        "a/b",
-        "sglang==0.5.9",
-        "x.whl",
-        "x.tar.gz",
-        "x.zip",
-        "Cargo.toml",
-    ] {
+    for source in [".", "a/b", "sglang==0.5.9", "x.whl", "x.tar.gz", "x.zip", "Cargo.toml"] {
         assert!(looks_like_source(source), "{source}");
     }
     for field in ["hicache_size", "--hicache-size", "hicache_*", "config"] {
@@ -504,9 +430,7 @@ impl FakePip {
     }
 
     fn error(&self) -> String {
-        open("sglang==1.2.4", &self.options())
-            .unwrap_err()
-            .to_string()
+        open("sglang==1.2.4", &self.options()).unwrap_err().to_string()
     }
 }
 
@@ -518,10 +442,7 @@ fn a_requirement_is_fetched_once() {
     let pip = FakePip::new(SUCCEED);
     let said = RefCell::new(Vec::new());
     let progress = |text: &str| said.borrow_mut().push(text.to_owned());
-    let options = Options {
-        progress: Some(&progress),
-        ..pip.options()
-    };
+    let options = Options { progress: Some(&progress), ..pip.options() };
     let tree = open("SGLang==1.2.4", &options).unwrap();
     assert_sound(&tree, Kind::Requirement, Some("1.2.4"));
     assert_eq!(tree.display(), "SGLang==1.2.4");
@@ -529,19 +450,13 @@ fn a_requirement_is_fetched_once() {
     assert_eq!(*said.borrow(), ["fetching SGLang==1.2.4 with pip"]);
     let calls = pip.calls();
     assert_eq!(calls.len(), 1);
-    assert!(
-        calls[0].starts_with("download --no-deps --only-binary=:all: -d /"),
-        "{calls:?}"
-    );
+    assert!(calls[0].starts_with("download --no-deps --only-binary=:all: -d /"), "{calls:?}");
     assert!(calls[0].ends_with(" SGLang==1.2.4"), "{calls:?}");
     // Nothing but the wheel stays behind.
     let kept = fs::read_dir(pip.home.path().join("cache/wheels")).unwrap();
     assert_eq!(kept.count(), 1);
 
-    let offline = Options {
-        offline: true,
-        ..pip.options()
-    };
+    let offline = Options { offline: true, ..pip.options() };
     open("sglang==1.2.4", &offline).unwrap();
     let error = open("sglang==1.2.5", &offline).unwrap_err();
     assert!(matches!(error, SourceError::Offline { .. }));
@@ -550,24 +465,18 @@ fn a_requirement_is_fetched_once() {
 #[cfg(unix)]
 #[test]
 fn a_wheel_of_another_platform_is_asked_for_next() {
-    let refuse = "echo 'ERROR: Could not find a version that satisfies the requirement sglang==1.2.4 (from versions: 1.2.3)' >&2
+    let refuse =
+        "echo 'ERROR: Could not find a version that satisfies the requirement sglang==1.2.4 (from versions: 1.2.3)' >&2
                   echo 'ERROR: No matching distribution found for sglang==1.2.4' >&2; exit 1";
-    let pip = FakePip::new(&format!(
-        "case \"$*\" in *--platform*) {SUCCEED};; *) {refuse};; esac"
-    ));
+    let pip = FakePip::new(&format!("case \"$*\" in *--platform*) {SUCCEED};; *) {refuse};; esac"));
     open("sglang==1.2.4", &pip.options()).unwrap();
     let calls = pip.calls();
     assert!(!calls[0].contains("--platform"));
-    assert!(
-        calls[1].contains("--platform manylinux_2_34_x86_64 --python-version 3.11 sglang==1.2.4")
-    );
+    assert!(calls[1].contains("--platform manylinux_2_34_x86_64 --python-version 3.11 sglang==1.2.4"));
 
     let pip = FakePip::new(refuse);
     let error = pip.error();
-    assert!(
-        error.contains("no such version") && error.contains("1.2.3"),
-        "{error}"
-    );
+    assert!(error.contains("no such version") && error.contains("1.2.3"), "{error}");
 }
 
 #[cfg(unix)]
@@ -585,10 +494,7 @@ fn failures_of_pip_are_told_apart() {
     assert!(error.contains("did not reach the package index"), "{error}");
 
     let error = FakePip::new("printf 'ERROR: disk on \\033[31mfire\\n' >&2; exit 2").error();
-    assert!(
-        error.contains("disk on") && !error.contains('\u{1b}'),
-        "{error}"
-    );
+    assert!(error.contains("disk on") && !error.contains('\u{1b}'), "{error}");
 
     let error = FakePip::new("exit 0").error();
     assert!(error.contains("left no wheel"), "{error}");
@@ -599,18 +505,12 @@ fn failures_of_pip_are_told_apart() {
     let kept = fs::read_dir(pip.home.path().join("cache/wheels")).unwrap();
     assert_eq!(kept.count(), 0);
 
-    let missing = Options {
-        pip: Some("/nowhere/pip".to_owned()),
-        ..pip.options()
-    };
+    let missing = Options { pip: Some("/nowhere/pip".to_owned()), ..pip.options() };
     let error = open("sglang==1.2.4", &missing).unwrap_err();
     assert!(matches!(error, SourceError::NoPip { .. }));
 
     let (_keep, not_a_folder) = file("cache", b"");
-    let unwritable = Options {
-        cache_dir: Some(not_a_folder),
-        ..pip.options()
-    };
+    let unwritable = Options { cache_dir: Some(not_a_folder), ..pip.options() };
     let error = open("sglang==1.2.4", &unwritable).unwrap_err().to_string();
     assert!(error.contains("ARGTRACE_CACHE_DIR"), "{error}");
 }
@@ -643,11 +543,7 @@ fn in_process(name: &str, folder: &Path, variables: &[(&str, &Path)]) {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        said.contains("1 passed"),
-        "{said}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&output.stderr));
 }
 
 fn is_child() -> bool {
@@ -668,10 +564,7 @@ fn child_finds_the_current_tree() {
 fn child_finds_nothing() {
     if is_child() {
         let error = open_current(&Options::default()).unwrap_err();
-        assert!(
-            matches!(error, SourceError::NothingCurrent { .. }),
-            "{error}"
-        );
+        assert!(matches!(error, SourceError::NothingCurrent { .. }), "{error}");
         let cache = cache_folder(&Options::default()).unwrap();
         assert_eq!(cache, Path::new("/elsewhere"));
         let error = open("sglang==1", &Options::default()).unwrap_err();
@@ -700,10 +593,7 @@ fn the_current_tree_is_that_around_else_that_installed() {
     in_process(find, empty.path(), &[("PATH", program.parent().unwrap())]);
 
     let editable = TempDir::new().unwrap();
-    let url = format!(
-        "{{\"url\": \"file://{}/python\"}}",
-        checkout.path().display()
-    );
+    let url = format!("{{\"url\": \"file://{}/python\"}}", checkout.path().display());
     let record = "lib/python3.11/site-packages/sglang-1.dist-info/direct_url.json";
     add(editable.path(), "", &[(record, &url)]);
     in_process(find, empty.path(), &[("VIRTUAL_ENV", editable.path())]);
@@ -720,10 +610,7 @@ fn the_current_tree_is_that_around_else_that_installed() {
 }
 
 fn last_position(bytes: &[u8], part: &[u8]) -> usize {
-    bytes
-        .windows(part.len())
-        .rposition(|window| window == part)
-        .unwrap()
+    bytes.windows(part.len()).rposition(|window| window == part).unwrap()
 }
 
 fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {

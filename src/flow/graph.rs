@@ -82,16 +82,31 @@ pub struct Node {
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub enum Op {
     /// `value op other`, or `other op value` if not `left`.
-    Binary { op: BinOp, other: ExprId, left: bool, at: ExprId },
+    Binary {
+        op: BinOp,
+        other: ExprId,
+        left: bool,
+        at: ExprId,
+    },
     /// A call whose callee is not in the tree: `int(value)`, `torch.empty(value)`.
-    Call { name: Sym, at: ExprId },
+    Call {
+        name: Sym,
+        at: ExprId,
+    },
     /// A method of the value: `value.split(",")`.
-    Method { name: Sym, at: ExprId },
-    Compare { at: ExprId },
+    Method {
+        name: Sym,
+        at: ExprId,
+    },
+    Compare {
+        at: ExprId,
+    },
     Not,
     Negate,
     /// The value chooses: `a if value else b`, `table[value]`.
-    Select { at: ExprId },
+    Select {
+        at: ExprId,
+    },
     Element,
     Iterate,
     Format,
@@ -461,7 +476,13 @@ impl<'p> Stepper<'_, 'p> {
             Expr::Starred(_) | Expr::Await(_) => self.outer(file, up, path, None),
             Expr::Yield { .. } => {
                 if let Scope::Func(func) = ir.scope_of(up) {
-                    self.push(Slot::Return(FuncRef { file, func }), path.push(Proj::Elem), EdgeKind::Return, None, true);
+                    self.push(
+                        Slot::Return(FuncRef { file, func }),
+                        path.push(Proj::Elem),
+                        EdgeKind::Return,
+                        None,
+                        true,
+                    );
                 }
             }
             Expr::Walrus { target, .. } => {
@@ -729,7 +750,9 @@ impl<'p> Stepper<'_, 'p> {
                 let before = args[..i].iter().filter(|a| a.kind == ArgKind::Positional).count() + skip;
                 let star = params.iter().position(|p| p.kind == ParamKind::Star);
                 match path.first() {
-                    Some(Proj::Index(n)) if params.get(before + n as usize).is_some_and(|p| p.kind == ParamKind::Positional) => {
+                    Some(Proj::Index(n))
+                        if params.get(before + n as usize).is_some_and(|p| p.kind == ParamKind::Positional) =>
+                    {
                         into(self, (before + n as usize) as u32, path.pop());
                         true
                     }

@@ -13,4 +13,6 @@
 pub mod access;
 pub mod graph;
 pub mod guards;
+pub mod origin;
+pub mod process;
 pub mod trace;

@@ -7,6 +7,8 @@
 use super::graph::*;
 use crate::program::*;
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct StateId(pub u32);
@@ -28,6 +30,8 @@ pub struct State {
     pub arrivals: Vec<Arrival>,
     /// Steps from a start.
     pub distance: u32,
+    /// How far the value has been diluted on the way; see [`dilution`].
+    pub cost: u32,
 }
 
 /// The part of the graph that the starts reach.
@@ -42,12 +46,57 @@ pub struct Trace {
 /// Bounds one walk; the widest field of the largest release we know reaches some thousands.
 pub const MAX_STATES: usize = 6_000;
 
+/// A value diluted further than this says nothing of the field any more: it is a number that many things went into.
+pub const MAX_COST: u32 = 8;
+
+/// How much of the field is lost in a step. Scaling by a constant, copying and passing on lose nothing; mixing with
+/// another quantity, choosing by it, or handing it to code that we cannot see lose more.
+fn dilution(graph: &Graph, node: &Node, edge: &Edge) -> u32 {
+    use crate::syntax::ir::{Expr, UnaryOp};
+    let op = match edge.op {
+        None => {
+            return match (node.kind, edge.kind) {
+                (Kind::Object, EdgeKind::Attribute | EdgeKind::Return | EdgeKind::Global) => 2,
+                (_, EdgeKind::Attribute | EdgeKind::Return) if !edge.sure => 1,
+                _ => 0,
+            };
+        }
+        Some((file, op)) => (file, op),
+    };
+    match op {
+        (file, Op::Binary { other, .. }) => {
+            let ir = graph.program.ir(file);
+            let constant = |e: &Expr| matches!(e, Expr::Int(_) | Expr::Float(_) | Expr::Str(_));
+            let is_constant = match ir.expr(other) {
+                Expr::Unary { op: UnaryOp::Neg, operand } => constant(ir.expr(*operand)),
+                Expr::Bin { left, right, .. } => constant(ir.expr(*left)) && constant(ir.expr(*right)),
+                e => constant(e),
+            };
+            u32::from(!is_constant)
+        }
+        (file, Op::Call { name, at }) => match name.as_str() {
+            "int" | "float" | "str" | "bool" | "list" | "tuple" | "set" | "sorted" | "round" | "ceil" | "floor"
+            | "abs" | "range" | "dict" | "deepcopy" | "copy" | "enumerate" | "Path" | "loads" => 0,
+            "max" | "min" | "len" | "sum" => match graph.program.ir(file).expr(at) {
+                Expr::Call { args, .. } if args.len() > 1 => 1,
+                _ => 0,
+            },
+            _ => 3,
+        },
+        (_, Op::Method { .. }) => 2,
+        (_, Op::Compare { .. } | Op::Select { .. }) => 2,
+        (_, Op::Not | Op::Negate | Op::Iterate) => 0,
+        (_, Op::Element) => 1,
+        (_, Op::Format) => 4,
+    }
+}
+
 struct Walk<'g, 'p> {
     limit: usize,
     graph: &'g Graph<'p>,
     known: FxHashMap<(Node, Option<Node>), StateId>,
     out: Trace,
-    queue: std::collections::VecDeque<StateId>,
+    queue: BinaryHeap<Reverse<(u32, u32, StateId)>>,
     /// For each entry parameter, the states of the arguments that came in there and their calls.
     callers: FxHashMap<Node, Vec<(StateId, ExprRef, bool)>>,
     /// For each entry parameter, the return states that it reaches.
@@ -74,7 +123,7 @@ impl Trace {
         };
         for (start, kind) in starts {
             let node = Node { slot: Slot::Expr(*start), path: Path::default(), kind: *kind };
-            let id = walk.state(node, None, None, 0);
+            let id = walk.state(node, None, None, 0, 0);
             if !walk.out.starts.contains(&id) {
                 walk.out.starts.push(id);
             }
@@ -108,7 +157,14 @@ impl Trace {
 }
 
 impl Walk<'_, '_> {
-    fn state(&mut self, node: Node, entry: Option<Node>, arrival: Option<Arrival>, distance: u32) -> StateId {
+    fn state(
+        &mut self,
+        node: Node,
+        entry: Option<Node>,
+        arrival: Option<Arrival>,
+        distance: u32,
+        cost: u32,
+    ) -> StateId {
         let key = (node, entry);
         if let Some(id) = self.known.get(&key).copied() {
             let state = &mut self.out.states[id.0 as usize];
@@ -117,22 +173,31 @@ impl Walk<'_, '_> {
                     state.arrivals.push(arrival);
                 }
             }
+            // A cheaper way to a state that is still waiting; one that is done was reached by the cheapest.
+            if cost < state.cost {
+                (state.cost, state.distance) = (cost, distance);
+                self.queue.push(Reverse((cost, distance, id)));
+            }
             return id;
         }
         let id = StateId(self.out.states.len() as u32);
-        self.out.states.push(State { node, entry, arrivals: arrival.into_iter().collect(), distance });
+        self.out.states.push(State { node, entry, arrivals: arrival.into_iter().collect(), distance, cost });
         self.known.insert(key, id);
-        self.queue.push_back(id);
+        self.queue.push(Reverse((cost, distance, id)));
         id
     }
 
     fn run(&mut self) {
-        while let Some(id) = self.queue.pop_front() {
+        let mut done = rustc_hash::FxHashSet::default();
+        while let Some(Reverse((_, _, id))) = self.queue.pop() {
+            if !done.insert(id) {
+                continue;
+            }
             if self.out.states.len() >= self.limit {
                 self.out.cut = true;
                 return;
             }
-            let State { node, entry, distance, .. } = *self.out.state(id);
+            let State { node, entry, distance, cost, .. } = *self.out.state(id);
             let node_steps = self.graph.steps(node);
             for end in &node_steps.dead_ends {
                 if !self.out.dead_ends.contains(end) {
@@ -145,13 +210,13 @@ impl Walk<'_, '_> {
             }
             for edge in &node_steps.edges {
                 let arrival = Arrival { from: id, kind: edge.kind, op: edge.op, sure: edge.sure };
-                // A buffer is followed inside its function only.
-                if node.kind == Kind::Object && !matches!(edge.kind, EdgeKind::Local | EdgeKind::Compute) {
+                let cost = cost + dilution(self.graph, &node, edge);
+                if cost > MAX_COST {
                     continue;
                 }
                 match edge.kind {
                     EdgeKind::Argument(call) => {
-                        self.state(edge.to, Some(edge.to), Some(arrival), distance + 1);
+                        self.state(edge.to, Some(edge.to), Some(arrival), distance + 1, cost);
                         let callers = self.callers.entry(edge.to).or_default();
                         if !callers.iter().any(|(s, c, _)| *s == id && *c == call) {
                             callers.push((id, call, edge.sure));
@@ -161,10 +226,10 @@ impl Walk<'_, '_> {
                         }
                     }
                     EdgeKind::Attribute | EdgeKind::Global | EdgeKind::Spawn(_) => {
-                        self.state(edge.to, None, Some(arrival), distance + 1);
+                        self.state(edge.to, None, Some(arrival), distance + 1, cost);
                     }
                     EdgeKind::Local | EdgeKind::Compute | EdgeKind::Return => {
-                        self.state(edge.to, entry, Some(arrival), distance + 1);
+                        self.state(edge.to, entry, Some(arrival), distance + 1, cost);
                     }
                 }
             }
@@ -185,11 +250,11 @@ impl Walk<'_, '_> {
                 }
             }
             None => {
-                let State { node, distance, .. } = *self.out.state(id);
+                let State { node, distance, cost, .. } = *self.out.state(id);
                 for (call, sure) in self.graph.return_sites(func).iter() {
                     let to = Node { slot: Slot::Expr(*call), path: node.path, kind: node.kind };
                     let arrival = Arrival { from: id, kind: EdgeKind::Return, op: None, sure: *sure };
-                    self.state(to, None, Some(arrival), distance + 1);
+                    self.state(to, None, Some(arrival), distance + 1, cost + u32::from(!*sure));
                 }
             }
         }
@@ -197,10 +262,10 @@ impl Walk<'_, '_> {
 
     /// The value goes on at the call that brought it in.
     fn resume(&mut self, exit: StateId, caller: StateId, call: ExprRef, sure: bool) {
-        let State { node, distance, .. } = *self.out.state(exit);
+        let State { node, distance, cost, .. } = *self.out.state(exit);
         let entry = self.out.state(caller).entry;
         let to = Node { slot: Slot::Expr(call), path: node.path, kind: node.kind };
-        self.state(to, entry, Some(Arrival { from: exit, kind: EdgeKind::Return, op: None, sure }), distance + 1);
+        self.state(to, entry, Some(Arrival { from: exit, kind: EdgeKind::Return, op: None, sure }), distance + 1, cost);
     }
 }
 

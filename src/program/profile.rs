@@ -17,6 +17,26 @@ pub struct Profile {
     pub exclude: Vec<String>,
     /// Names of the record class.
     pub root_classes: Vec<String>,
+    #[serde(default)]
+    pub process: Processes,
+}
+
+/// How kinds of process are told apart.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Processes {
+    /// Parts of the name of a spawn's target, first match first, with the kind.
+    pub entries: Vec<(String, String)>,
+    /// Classes that are the heart of a kind of process that is not spawned by name.
+    pub components: Vec<(String, String)>,
+    /// Ends of dotted decorator names that register handlers.
+    pub decorators: Vec<(String, String)>,
+    /// Paths of programs, with the kind of process that their main part is.
+    pub mains: Vec<(String, String)>,
+    /// Path prefixes whose code runs in one kind of process where nothing else tells.
+    pub folders: Vec<(String, String)>,
+    /// Rank variables that number processes.
+    pub axes: Vec<String>,
 }
 
 impl Profile {
@@ -31,6 +51,37 @@ impl Profile {
 
     pub fn counts(&self, path: &str) -> bool {
         path.ends_with(".py") && !self.exclude.iter().any(|p| path.starts_with(p.as_str()))
+    }
+
+    /// The kind of process that runs a spawn's target.
+    pub fn entry_kind(&self, target: &str) -> &str {
+        let found = self.process.entries.iter().find(|(part, _)| target.contains(part.as_str()));
+        found.map_or("other", |(_, kind)| kind)
+    }
+
+    pub fn component_kind(&self, class: &str) -> Option<&str> {
+        self.process.components.iter().find(|(name, _)| name == class).map(|(_, kind)| kind.as_str())
+    }
+
+    pub fn decorator_kind(&self, name: &str) -> Option<&str> {
+        self.process
+            .decorators
+            .iter()
+            .find(|(start, _)| name.starts_with(start.as_str()))
+            .map(|(_, kind)| kind.as_str())
+    }
+
+    pub fn main_kind(&self, path: &str) -> Option<&str> {
+        let found = self.process.mains.iter().find(|(start, _)| path.starts_with(start.as_str()));
+        Some(found.map_or("other", |(_, kind)| kind))
+    }
+
+    pub fn folder_kind(&self, path: &str) -> Option<&str> {
+        self.process.folders.iter().find(|(start, _)| path.starts_with(start.as_str())).map(|(_, kind)| kind.as_str())
+    }
+
+    pub fn is_axis(&self, name: &str) -> bool {
+        self.process.axes.iter().any(|a| a == name)
     }
 
     pub fn is_root_class(&self, name: &str) -> bool {

@@ -104,23 +104,17 @@ pub(super) fn contents<T: Clone>(
     let prefix = package_prefix(entries.iter().map(|entry| entry.name.as_str()), options)?;
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     let holder = |name: &str| name.strip_prefix(prefix.as_str()).map(str::to_owned);
-    let mut siblings: Vec<String> = entries
-        .iter()
-        .filter_map(|entry| Some(holder(&entry.name)?.split_once('/')?.0.to_owned()))
-        .collect();
+    let mut siblings: Vec<String> =
+        entries.iter().filter_map(|entry| Some(holder(&entry.name)?.split_once('/')?.0.to_owned())).collect();
     siblings.dedup();
     let text = |path: &str| {
         let name = format!("{prefix}{path}");
-        let place = entries
-            .binary_search_by(|entry| entry.name.as_str().cmp(&name))
-            .ok()?;
+        let place = entries.binary_search_by(|entry| entry.name.as_str().cmp(&name)).ok()?;
         let bytes = read(entries.get(place)?)?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     };
     let version = version::find(options.package, &siblings, &text);
-    let built = siblings
-        .iter()
-        .any(|name| version::is_dist_info(name, options.package));
+    let built = siblings.iter().any(|name| version::is_dist_info(name, options.package));
 
     let inside = format!("{}/", options.package);
     let mut total = 0;
@@ -142,12 +136,7 @@ pub(super) fn contents<T: Clone>(
             handles.push(entry.handle.clone());
         }
     }
-    Some(Contents {
-        files,
-        handles,
-        version,
-        built,
-    })
+    Some(Contents { files, handles, version, built })
 }
 
 /// What stands before the package's name in the paths of an archive: nothing in a wheel, `sglang-0.5.9/` or
@@ -160,10 +149,8 @@ fn package_prefix<'n>(names: impl Iterator<Item = &'n str>, options: &Options) -
         for (depth, part) in name.split('/').enumerate() {
             let end = start + part.len() + 1;
             let inside = name.get(end..).unwrap_or("");
-            let shown = inside == "__init__.py"
-                || inside
-                    .strip_prefix(marker_folder)
-                    .is_some_and(|rest| rest.starts_with('/'));
+            let shown =
+                inside == "__init__.py" || inside.strip_prefix(marker_folder).is_some_and(|rest| rest.starts_with('/'));
             if part == options.package && shown {
                 let found = (depth, &name[..start]);
                 best = Some(best.map_or(found, |best| best.min(found)));
@@ -180,15 +167,7 @@ mod tests {
 
     #[test]
     fn names_that_lead_out_are_refused() {
-        for bad in [
-            "/etc/x.py",
-            "../x.py",
-            "a/../x.py",
-            "C:/x.py",
-            "a\\x.py",
-            "a//x.py",
-            "a\n.py",
-        ] {
+        for bad in ["/etc/x.py", "../x.py", "a/../x.py", "C:/x.py", "a\\x.py", "a//x.py", "a\n.py"] {
             assert!(safe_name(bad.as_bytes()).is_err(), "{bad}");
         }
         assert!(safe_name(b"\xff.py").is_err());
@@ -205,10 +184,7 @@ mod tests {
             prefix(&["sglang/python/sglang/__init__.py", "sglang/README.md"]).as_deref(),
             Some("sglang/python/")
         );
-        assert_eq!(
-            prefix(&["x/a/b/sglang/__init__.py", "x/python/sglang/srt/a.py"]).as_deref(),
-            Some("x/python/")
-        );
+        assert_eq!(prefix(&["x/a/b/sglang/__init__.py", "x/python/sglang/srt/a.py"]).as_deref(), Some("x/python/"));
         assert_eq!(prefix(&["other/__init__.py"]), None);
     }
 }

@@ -14,22 +14,17 @@ use super::{Options, SourceError};
 
 /// The folder of the package that a person means who names none.
 pub(super) fn current(options: &Options) -> Result<PathBuf, SourceError> {
-    let folder = env::current_dir()
-        .map_err(|error| SourceError::io("cannot tell the current folder", ".", error))?;
-    let around = folder
-        .ancestors()
-        .find_map(|ancestor| locate_tree(ancestor, options));
+    let folder = env::current_dir().map_err(|error| SourceError::io("cannot tell the current folder", ".", error))?;
+    let around = folder.ancestors().find_map(|ancestor| locate_tree(ancestor, options));
     if let Some(located) = around {
         return Ok(located.package_dir);
     }
     let sites = active_sites();
     match sites.iter().find_map(|site| installed_in(site, options)) {
         Some(located) => Ok(located.package_dir),
-        None => Err(SourceError::NothingCurrent {
-            folder,
-            looked: describe(&sites),
-            package: options.package.to_owned(),
-        }),
+        None => {
+            Err(SourceError::NothingCurrent { folder, looked: describe(&sites), package: options.package.to_owned() })
+        }
     }
 }
 
@@ -84,22 +79,11 @@ fn active_sites() -> Vec<PathBuf> {
     if let Some(home) = variable("HOME") {
         prefixes.push(Path::new(&home).join(".local"));
     }
-    let programs = variable("PATH")
-        .map(|path| env::split_paths(&path).collect::<Vec<_>>())
-        .unwrap_or_default();
-    if let Some(python) = programs
-        .iter()
-        .map(|folder| folder.join("python3"))
-        .find(|python| python.is_file())
-    {
+    let programs = variable("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
+    if let Some(python) = programs.iter().map(|folder| folder.join("python3")).find(|python| python.is_file()) {
         let real = fs::canonicalize(&python).unwrap_or_else(|_| python.clone());
         for program in [python, real] {
-            prefixes.extend(
-                program
-                    .parent()
-                    .and_then(Path::parent)
-                    .map(Path::to_path_buf),
-            );
+            prefixes.extend(program.parent().and_then(Path::parent).map(Path::to_path_buf));
         }
         // Debian's system Python installs here whatever its own prefix is.
         prefixes.push(PathBuf::from("/usr/local"));
@@ -118,10 +102,8 @@ fn editable_folder(site: &Path, package: &str) -> Option<PathBuf> {
     let wanted = normalise(package);
     for entry in fs::read_dir(site).ok()?.flatten() {
         let name = entry.file_name();
-        let Some((project, _)) = name
-            .to_str()
-            .and_then(|name| name.strip_suffix(".dist-info"))
-            .and_then(|stem| stem.split_once('-'))
+        let Some((project, _)) =
+            name.to_str().and_then(|name| name.strip_suffix(".dist-info")).and_then(|stem| stem.split_once('-'))
         else {
             continue;
         };
@@ -166,9 +148,6 @@ fn describe(sites: &[PathBuf]) -> String {
     if sites.is_empty() {
         return "none is active".to_owned();
     }
-    let sites: Vec<String> = sites
-        .iter()
-        .map(|site| site.display().to_string())
-        .collect();
+    let sites: Vec<String> = sites.iter().map(|site| site.display().to_string()).collect();
     format!("looked in {}", sites.join(", "))
 }

@@ -22,11 +22,7 @@ pub enum SourceError {
          a site-packages folder or a virtual environment that has {package} installed. Check the path, or name a \
          release as `{package}==VERSION`", path.display()
     )]
-    NoPackage {
-        path: PathBuf,
-        package: String,
-        marker: String,
-    },
+    NoPackage { path: PathBuf, package: String, marker: String },
 
     #[error(
         "{} is an empty folder: expected a checkout or a package folder of {package}. Check the path, or name a \
@@ -38,11 +34,7 @@ pub enum SourceError {
         "the archive {} holds no package `{package}` (looked for `{package}/{marker}` and `{package}/__init__.py` in \
          it). Check that it is a wheel or source archive of {package}", path.display()
     )]
-    NoPackageInArchive {
-        path: PathBuf,
-        package: String,
-        marker: String,
-    },
+    NoPackageInArchive { path: PathBuf, package: String, marker: String },
 
     #[error(
         "{} holds `{package}` but not one readable .py file of it: the installation is broken or was stripped. \
@@ -63,11 +55,7 @@ pub enum SourceError {
     ArchiveTooLarge { path: PathBuf, reason: String },
 
     #[error("cannot read `{file}` of {}: {reason}. Fetch or install the source again", tree.display())]
-    BrokenFile {
-        tree: PathBuf,
-        file: String,
-        reason: String,
-    },
+    BrokenFile { tree: PathBuf, file: String, reason: String },
 
     #[error("cannot read {}: it has grown over {limit} bytes since it was listed. Run again", path.display())]
     FileTooLarge { path: PathBuf, limit: u64 },
@@ -87,21 +75,13 @@ pub enum SourceError {
         "no {package} found from {} upwards nor in the active Python environment ({looked}). Name a source: a path, \
          or a release such as `{package}==VERSION`", folder.display()
     )]
-    NothingCurrent {
-        folder: PathBuf,
-        looked: String,
-        package: String,
-    },
+    NothingCurrent { folder: PathBuf, looked: String, package: String },
 
     #[error(
         "cannot take `{spec}` as a requirement: {reason}. Write one name and one exact version, as in \
          `{package}==VERSION`"
     )]
-    BadRequirement {
-        spec: String,
-        reason: String,
-        package: String,
-    },
+    BadRequirement { spec: String, reason: String, package: String },
 
     #[error(
         "{requirement} is not in the cache {} and argtrace is offline. Run once without `--offline` and \
@@ -121,10 +101,7 @@ pub enum SourceError {
     )]
     NoNetwork { requirement: String, detail: String },
 
-    #[error(
-        "cannot fetch {requirement}: the package index has no such version as a wheel. {}",
-        available(nearest)
-    )]
+    #[error("cannot fetch {requirement}: the package index has no such version as a wheel. {}", available(nearest))]
     NoSuchVersion {
         requirement: String,
         /// Available versions around the one that was asked for, oldest first.
@@ -135,11 +112,7 @@ pub enum SourceError {
         "cannot fetch {requirement}: `{program}` failed: {detail}. Run `{program} download --no-deps {requirement}` to \
          see why, or download the wheel yourself and name the file"
     )]
-    PipFailed {
-        requirement: String,
-        program: String,
-        detail: String,
-    },
+    PipFailed { requirement: String, program: String, detail: String },
 
     #[error("cannot keep {requirement} in the cache folder {}: {error}. Set ARGTRACE_CACHE_DIR to a folder that you may write", cache.display())]
     CacheNotWritable {
@@ -154,16 +127,8 @@ pub enum SourceError {
 }
 
 impl SourceError {
-    pub(super) fn io(
-        doing: &'static str,
-        path: impl Into<PathBuf>,
-        error: io::Error,
-    ) -> SourceError {
-        SourceError::Io {
-            doing,
-            path: path.into(),
-            error,
-        }
+    pub(super) fn io(doing: &'static str, path: impl Into<PathBuf>, error: io::Error) -> SourceError {
+        SourceError::Io { doing, path: path.into(), error }
     }
 }
 

@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use super::locate::{Located, locate};
 use super::notes::Notes;
 use super::{
-    Kind, MAX_ENTRIES, MAX_FILE, MAX_TOTAL, Opened, Options, SourceError, SourceFile, Store,
-    archive, version,
+    Kind, MAX_ENTRIES, MAX_FILE, MAX_TOTAL, Opened, Options, SourceError, SourceFile, Store, archive, version,
 };
 
 /// The package's folder. A file's place in it follows from its path.
@@ -43,10 +42,7 @@ pub(super) fn open(given: &Path, options: &Options) -> Result<Opened, SourceErro
         }
     }
     if files.is_empty() {
-        return Err(SourceError::NoPython {
-            path: located.package_dir,
-            package: options.package.to_owned(),
-        });
+        return Err(SourceError::NoPython { path: located.package_dir, package: options.package.to_owned() });
     }
     files.sort_unstable();
     Ok(Opened {
@@ -57,18 +53,13 @@ pub(super) fn open(given: &Path, options: &Options) -> Result<Opened, SourceErro
         version: folder_version(&located.package_dir, options.package),
         files,
         notes,
-        store: Store::Folder(FolderStore {
-            package_dir: located.package_dir,
-        }),
+        store: Store::Folder(FolderStore { package_dir: located.package_dir }),
     })
 }
 
 fn nothing_in(given: &Path, options: &Options) -> SourceError {
     match fs::read_dir(given).map(|mut entries| entries.next().is_none()) {
-        Ok(true) => SourceError::EmptyFolder {
-            path: given.to_owned(),
-            package: options.package.to_owned(),
-        },
+        Ok(true) => SourceError::EmptyFolder { path: given.to_owned(), package: options.package.to_owned() },
         Ok(false) => SourceError::NoPackage {
             path: given.to_owned(),
             package: options.package.to_owned(),
@@ -87,10 +78,7 @@ fn list(located: &Located, package: &str, ignoring: bool, notes: &mut Notes) -> 
     let mut total = 0;
     for (count, met) in walk(located, ignoring).enumerate() {
         if count >= MAX_ENTRIES {
-            notes.push(format_args!(
-                "stopped after {MAX_ENTRIES} entries in {}",
-                root.display()
-            ));
+            notes.push(format_args!("stopped after {MAX_ENTRIES} entries in {}", root.display()));
             break;
         }
         let (path, file_type) = match met {
@@ -112,10 +100,7 @@ fn list(located: &Located, package: &str, ignoring: bool, notes: &mut Notes) -> 
             }
         };
         let Some(inside) = slashed(inside) else {
-            notes.skipped(
-                path.display(),
-                "its name is not UTF-8 or has control characters",
-            );
+            notes.skipped(path.display(), "its name is not UTF-8 or has control characters");
             continue;
         };
         if size > MAX_TOTAL - total {
@@ -123,9 +108,7 @@ fn list(located: &Located, package: &str, ignoring: bool, notes: &mut Notes) -> 
             continue;
         }
         total += size;
-        files.push(SourceFile {
-            path: format!("{package}/{inside}"),
-        });
+        files.push(SourceFile { path: format!("{package}/{inside}") });
     }
     files
 }
@@ -159,11 +142,7 @@ fn walk(located: &Located, ignoring: bool) -> Box<dyn Iterator<Item = Met>> {
 
 /// The size of a Python file of the tree at `root`; nothing if it is something else; an error if it is one that must not
 /// be read.
-fn python_file(
-    path: &Path,
-    file_type: Option<FileType>,
-    root: &Path,
-) -> Result<Option<u64>, &'static str> {
+fn python_file(path: &Path, file_type: Option<FileType>, root: &Path) -> Result<Option<u64>, &'static str> {
     let Some(file_type) = file_type else {
         return Ok(None);
     };
@@ -172,11 +151,7 @@ fn python_file(
         return Ok(None);
     }
     let Ok(metadata) = path.metadata() else {
-        return if python {
-            Err("it cannot be looked at, or is a link to nothing")
-        } else {
-            Ok(None)
-        };
+        return if python { Err("it cannot be looked at, or is a link to nothing") } else { Ok(None) };
     };
     if file_type.is_symlink() {
         if metadata.is_dir() {
@@ -236,19 +211,12 @@ fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, SourceError> {
     let metadata = path.metadata().map_err(failed)?;
     if !metadata.is_file() {
         // Opening a pipe would wait for a writer.
-        return Err(SourceError::NotASource {
-            path: path.to_owned(),
-        });
+        return Err(SourceError::NotASource { path: path.to_owned() });
     }
     let mut bytes = Vec::with_capacity(metadata.len().min(limit) as usize + 1);
-    let read = File::open(path)
-        .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
-        .map_err(failed)?;
+    let read = File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes)).map_err(failed)?;
     if read as u64 > limit {
-        return Err(SourceError::FileTooLarge {
-            path: path.to_owned(),
-            limit,
-        });
+        return Err(SourceError::FileTooLarge { path: path.to_owned(), limit });
     }
     Ok(bytes)
 }

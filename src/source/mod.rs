@@ -164,10 +164,7 @@ impl Tree {
     /// # Errors
     /// If the file has gone, has grown over [`MAX_FILE`], or is damaged.
     pub fn read(&self, index: usize) -> Result<Vec<u8>, SourceError> {
-        let file = self.files.get(index).ok_or(SourceError::NoSuchFile {
-            index,
-            files: self.files.len(),
-        })?;
+        let file = self.files.get(index).ok_or(SourceError::NoSuchFile { index, files: self.files.len() })?;
         match &self.store {
             Store::Folder(store) => store.read(&file.path),
             Store::Wheel(store) => store.read(index, &file.path),
@@ -213,10 +210,7 @@ pub fn open(spec: &str, options: &Options) -> Result<Tree, SourceError> {
         return Ok(Tree::new(spec.to_owned(), opened, options));
     }
     if !requirement::looks_like_requirement(spec) {
-        return Err(SourceError::NotFound {
-            spec: spec.to_owned(),
-            package: options.package.to_owned(),
-        });
+        return Err(SourceError::NotFound { spec: spec.to_owned(), package: options.package.to_owned() });
     }
     let requirement = Requirement::parse(spec, options)?;
     let wheel = requirement::wheel(&requirement, options)?;
@@ -250,8 +244,6 @@ fn open_archive(path: &Path, regular: bool, options: &Options) -> Result<Opened,
     match Format::of(path) {
         Some(Format::Zip) if regular => wheel::open(path, options),
         Some(Format::TarGz) if regular => sdist::open(path, options),
-        _ => Err(SourceError::NotASource {
-            path: path.to_owned(),
-        }),
+        _ => Err(SourceError::NotASource { path: path.to_owned() }),
     }
 }

@@ -29,8 +29,7 @@ impl Notes {
 
     pub(super) fn into_vec(mut self) -> Vec<String> {
         if self.more > 0 {
-            self.notes
-                .push(format!("and {} more such notes", self.more));
+            self.notes.push(format!("and {} more such notes", self.more));
         }
         self.notes
     }

@@ -15,21 +15,12 @@ use super::requirement::Requirement;
 use super::{Options, SourceError};
 
 /// Newer releases have wheels for one platform only, which need not be the one that argtrace runs on.
-const PLATFORM: [&str; 4] = [
-    "--platform",
-    "manylinux_2_34_x86_64",
-    "--python-version",
-    "3.11",
-];
+const PLATFORM: [&str; 4] = ["--platform", "manylinux_2_34_x86_64", "--python-version", "3.11"];
 /// How many available versions are named on each side of one that does not exist.
 const NEAREST: usize = 3;
 
 /// Downloads the wheel into `folder` and says which pip did it.
-pub(super) fn download(
-    requirement: &Requirement,
-    folder: &Path,
-    options: &Options,
-) -> Result<String, SourceError> {
+pub(super) fn download(requirement: &Requirement, folder: &Path, options: &Options) -> Result<String, SourceError> {
     let programs = programs(options);
     for program in &programs {
         let here = match attempt(program, requirement, folder, &[])? {
@@ -44,41 +35,24 @@ pub(super) fn download(
         };
         return Err(SourceError::NoSuchVersion {
             requirement: requirement.to_string(),
-            nearest: nearest(
-                &requirement.version,
-                here.into_iter().chain(there).collect(),
-            ),
+            nearest: nearest(&requirement.version, here.into_iter().chain(there).collect()),
         });
     }
     let tried: Vec<String> = programs.iter().map(|program| program.join(" ")).collect();
-    Err(SourceError::NoPip {
-        requirement: requirement.to_string(),
-        tried: tried.join(", "),
-    })
+    Err(SourceError::NoPip { requirement: requirement.to_string(), tried: tried.join(", ") })
 }
 
 /// The commands to try, each a program and its first arguments.
 fn programs(options: &Options) -> Vec<Vec<String>> {
-    let named = options
-        .pip
-        .clone()
-        .or_else(|| env::var("ARGTRACE_PIP").ok())
-        .filter(|named| !named.trim().is_empty());
+    let named = options.pip.clone().or_else(|| env::var("ARGTRACE_PIP").ok()).filter(|named| !named.trim().is_empty());
     let Some(named) = named else {
-        return [
-            &["pip"][..],
-            &["python3", "-m", "pip"],
-            &["python", "-m", "pip"],
-        ]
-        .iter()
-        .map(|program| program.iter().map(|&part| part.to_owned()).collect())
-        .collect();
+        return [&["pip"][..], &["python3", "-m", "pip"], &["python", "-m", "pip"]]
+            .iter()
+            .map(|program| program.iter().map(|&part| part.to_owned()).collect())
+            .collect();
     };
-    let mut program: Vec<String> = if Path::new(&named).is_file() {
-        vec![named]
-    } else {
-        named.split_whitespace().map(str::to_owned).collect()
-    };
+    let mut program: Vec<String> =
+        if Path::new(&named).is_file() { vec![named] } else { named.split_whitespace().map(str::to_owned).collect() };
     // pip runs in another folder, where a relative path would mean another file.
     if let Some(first) = program.first_mut()
         && first.contains(['/', '\\'])
@@ -128,11 +102,7 @@ fn attempt(
 }
 
 /// What pip's own words say about a failure. They have not changed since pip 20.
-fn failure(
-    program: &[String],
-    requirement: &Requirement,
-    output: &Output,
-) -> Result<Attempt, SourceError> {
+fn failure(program: &[String], requirement: &Requirement, output: &Output) -> Result<Attempt, SourceError> {
     const COMMAND_NOT_FOUND: i32 = 127;
     let said = String::from_utf8_lossy(&output.stderr);
     if output.status.code() == Some(COMMAND_NOT_FOUND) || said.contains("No module named pip") {
@@ -142,10 +112,7 @@ fn failure(
     if offered.is_empty()
         && let Some(sign) = NETWORK_SIGNS.iter().find(|sign| said.contains(**sign))
     {
-        return Err(SourceError::NoNetwork {
-            requirement: requirement.to_string(),
-            detail: (*sign).to_owned(),
-        });
+        return Err(SourceError::NoNetwork { requirement: requirement.to_string(), detail: (*sign).to_owned() });
     }
     if said.contains("No matching distribution") || said.contains("Could not find a version") {
         return Ok(Attempt::NoneMatches { offered });
@@ -186,27 +153,18 @@ fn offered(said: &str) -> Vec<String> {
 }
 
 fn nearest(wanted: &Version, offered: Vec<String>) -> Vec<String> {
-    let mut versions: Vec<Version> = offered
-        .iter()
-        .filter_map(|version| Version::from_str(version).ok())
-        .collect();
+    let mut versions: Vec<Version> = offered.iter().filter_map(|version| Version::from_str(version).ok()).collect();
     versions.sort();
     versions.dedup();
     let place = versions.partition_point(|version| version < wanted);
     let end = versions.len().min(place + NEAREST);
-    versions[place.saturating_sub(NEAREST)..end]
-        .iter()
-        .map(Version::to_string)
-        .collect()
+    versions[place.saturating_sub(NEAREST)..end].iter().map(Version::to_string).collect()
 }
 
 /// pip's last error line, else its last line.
 fn reason(said: &str, output: &Output) -> String {
     let lines = || said.lines().rev().filter(|line| !line.trim().is_empty());
-    match lines()
-        .find(|line| line.starts_with("ERROR"))
-        .or_else(|| lines().next())
-    {
+    match lines().find(|line| line.starts_with("ERROR")).or_else(|| lines().next()) {
         Some(line) => shortened(line),
         None => output.status.to_string(),
     }
@@ -230,10 +188,7 @@ mod tests {
         let said = "ERROR: Could not find a version that satisfies the requirement sglang==0.5.7 \
                     (from versions: 0.5.10, 0.5.9, 0.5.8, 0.5.6, 0.5.5, 0.4, 0.3)";
         let wanted = Version::from_str("0.5.7").expect("a version");
-        assert_eq!(
-            nearest(&wanted, offered(said)),
-            ["0.4", "0.5.5", "0.5.6", "0.5.8", "0.5.9", "0.5.10"]
-        );
+        assert_eq!(nearest(&wanted, offered(said)), ["0.4", "0.5.5", "0.5.6", "0.5.8", "0.5.9", "0.5.10"]);
         assert_eq!(offered("(from versions: none)"), Vec::<String>::new());
     }
 }

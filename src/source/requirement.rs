@@ -28,9 +28,7 @@ impl Requirement {
             reason: reason.to_owned(),
             package: options.package.to_owned(),
         };
-        let (name, version) = spec
-            .split_once("==")
-            .ok_or_else(|| refuse("a range of versions is not one source"))?;
+        let (name, version) = spec.split_once("==").ok_or_else(|| refuse("a range of versions is not one source"))?;
         let name = name.trim();
         if name.contains('[') {
             return Err(refuse("extras do not change the source, leave them out"));
@@ -38,12 +36,8 @@ impl Requirement {
         if !is_project_name(name) {
             return Err(refuse("the part before `==` is not a project's name"));
         }
-        let version = Version::from_str(version.trim())
-            .map_err(|_| refuse("the part after `==` is not a version"))?;
-        Ok(Requirement {
-            name: name.to_owned(),
-            version,
-        })
+        let version = Version::from_str(version.trim()).map_err(|_| refuse("the part after `==` is not a version"))?;
+        Ok(Requirement { name: name.to_owned(), version })
     }
 }
 
@@ -62,11 +56,7 @@ pub(super) fn looks_like_requirement(spec: &str) -> bool {
 pub(super) fn normalise(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars() {
-        let c = if matches!(c, '-' | '_' | '.') {
-            '-'
-        } else {
-            c.to_ascii_lowercase()
-        };
+        let c = if matches!(c, '-' | '_' | '.') { '-' } else { c.to_ascii_lowercase() };
         if c != '-' || !out.ends_with('-') {
             out.push(c);
         }
@@ -86,10 +76,9 @@ impl WheelName {
         let stem = path.file_name()?.to_str()?.strip_suffix(".whl")?;
         let parts: Vec<&str> = stem.split('-').collect();
         match parts[..] {
-            [name, version, _, _, _] | [name, version, _, _, _, _] => Some(WheelName {
-                name: normalise(name),
-                version: Version::from_str(version).ok()?,
-            }),
+            [name, version, _, _, _] | [name, version, _, _, _, _] => {
+                Some(WheelName { name: normalise(name), version: Version::from_str(version).ok()? })
+            }
             _ => None,
         }
     }
@@ -106,10 +95,7 @@ pub(super) fn wheel(requirement: &Requirement, options: &Options) -> Result<Path
         return Ok(wheel);
     }
     if options.offline || is_set("ARGTRACE_OFFLINE") {
-        return Err(SourceError::Offline {
-            requirement: requirement.to_string(),
-            cache: wheels,
-        });
+        return Err(SourceError::Offline { requirement: requirement.to_string(), cache: wheels });
     }
     fetch(requirement, &wheels, options)
 }
@@ -129,23 +115,13 @@ fn find_wheel(folder: &Path, requirement: &Requirement) -> Option<PathBuf> {
         .min()
 }
 
-fn fetch(
-    requirement: &Requirement,
-    wheels: &Path,
-    options: &Options,
-) -> Result<PathBuf, SourceError> {
-    let not_writable = |error| SourceError::CacheNotWritable {
-        requirement: requirement.to_string(),
-        cache: wheels.to_owned(),
-        error,
-    };
+fn fetch(requirement: &Requirement, wheels: &Path, options: &Options) -> Result<PathBuf, SourceError> {
+    let not_writable =
+        |error| SourceError::CacheNotWritable { requirement: requirement.to_string(), cache: wheels.to_owned(), error };
     fs::create_dir_all(wheels).map_err(not_writable)?;
     // Absolute, since pip runs in a folder of its own.
     let wheels = fs::canonicalize(wheels).map_err(not_writable)?;
-    let folder = tempfile::Builder::new()
-        .prefix(".fetch-")
-        .tempdir_in(&wheels)
-        .map_err(not_writable)?;
+    let folder = tempfile::Builder::new().prefix(".fetch-").tempdir_in(&wheels).map_err(not_writable)?;
     if let Some(progress) = options.progress {
         progress(&format!("fetching {requirement} with pip"));
     }
@@ -167,9 +143,7 @@ fn is_project_name(name: &str) -> bool {
     let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     edge(name.chars().next())
         && edge(name.chars().next_back())
-        && name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
 }
 
 #[cfg(test)]
@@ -180,10 +154,7 @@ mod tests {
     fn only_a_name_and_a_version_are_taken() {
         let options = Options::default();
         let parse = |spec: &str| Requirement::parse(spec, &options).map(|r| r.to_string());
-        assert_eq!(
-            parse("sglang==0.5.9post1").ok().as_deref(),
-            Some("sglang==0.5.9.post1")
-        );
+        assert_eq!(parse("sglang==0.5.9post1").ok().as_deref(), Some("sglang==0.5.9.post1"));
         assert_eq!(parse("SGLang == v1.0").ok().as_deref(), Some("SGLang==1.0"));
         for bad in [
             "sglang>=0.5",

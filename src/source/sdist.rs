@@ -24,8 +24,7 @@ const MAX_KEPT: u64 = 512 << 20;
 const MAX_HEADER: u64 = 1 << 20;
 
 pub(super) fn open(path: &Path, options: &Options) -> Result<Opened, SourceError> {
-    let file = File::open(path)
-        .map_err(|error| SourceError::io("cannot open the archive", path, error))?;
+    let file = File::open(path).map_err(|error| SourceError::io("cannot open the archive", path, error))?;
     let mut notes = Notes::default();
     let kept = read_all(file, options.package, &mut notes).map_err(|error| {
         let (path, reason) = (path.to_owned(), error.to_string());
@@ -37,11 +36,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Opened, SourceError
     let mut bytes: Vec<Vec<u8>> = Vec::with_capacity(kept.len());
     let mut entries = Vec::with_capacity(kept.len());
     for (name, content) in kept {
-        entries.push(Entry {
-            name,
-            size: content.len() as u64,
-            handle: bytes.len(),
-        });
+        entries.push(Entry { name, size: content.len() as u64, handle: bytes.len() });
         bytes.push(content);
     }
     let read = |entry: &Entry<usize>| bytes.get(entry.handle).cloned();
@@ -53,17 +48,9 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Opened, SourceError
         });
     };
     if contents.files.is_empty() {
-        return Err(SourceError::NoPython {
-            path: path.to_owned(),
-            package: options.package.to_owned(),
-        });
+        return Err(SourceError::NoPython { path: path.to_owned(), package: options.package.to_owned() });
     }
-    let mut take = |handle: usize| {
-        bytes
-            .get_mut(handle)
-            .map(std::mem::take)
-            .unwrap_or_default()
-    };
+    let mut take = |handle: usize| bytes.get_mut(handle).map(std::mem::take).unwrap_or_default();
     let store = contents.handles.into_iter().map(&mut take).collect();
     Ok(Opened {
         kind: Kind::Sdist,
@@ -93,9 +80,7 @@ fn read_all(file: File, package: &str, notes: &mut Notes) -> io::Result<BTreeMap
         };
         let mut entry = entry?;
         if count >= MAX_ENTRIES {
-            notes.push(format_args!(
-                "only the first {MAX_ENTRIES} entries are looked at"
-            ));
+            notes.push(format_args!("only the first {MAX_ENTRIES} entries are looked at"));
             break;
         }
         step.set(u64::MAX);
@@ -181,13 +166,9 @@ impl<R: Read> Read for Metered<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let size = self.inner.read(out)?;
         let read = size as u64;
-        self.left = self
-            .left
-            .checked_sub(read)
-            .ok_or_else(|| too_large("it inflates to more than 2 GiB"))?;
+        self.left = self.left.checked_sub(read).ok_or_else(|| too_large("it inflates to more than 2 GiB"))?;
         let step = self.step.get().checked_sub(read);
-        self.step
-            .set(step.ok_or_else(|| too_large("an entry's headers are larger than 1 MiB"))?);
+        self.step.set(step.ok_or_else(|| too_large("an entry's headers are larger than 1 MiB"))?);
         Ok(size)
     }
 }

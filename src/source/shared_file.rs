@@ -55,9 +55,7 @@ impl SharedFile {
         let left = self.length.saturating_sub(self.position);
         let size = left.min(BUFFER as u64);
         if let Some(allowance) = &mut self.allowance {
-            *allowance = allowance
-                .checked_sub(size)
-                .ok_or_else(|| io::Error::other("its directory is too large"))?;
+            *allowance = allowance.checked_sub(size).ok_or_else(|| io::Error::other("its directory is too large"))?;
         }
         self.buffer.resize(size as usize, 0);
         self.buffer_start = self.position;

@@ -12,11 +12,7 @@ use super::requirement::normalise;
 /// `siblings` are the names in that folder.
 ///
 /// Installation metadata comes first. `_version.py` comes last, since in a checkout it dates from the last build.
-pub(super) fn find(
-    package: &str,
-    siblings: &[String],
-    read: &dyn Fn(&str) -> Option<String>,
-) -> Option<String> {
+pub(super) fn find(package: &str, siblings: &[String], read: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     from_dist_info(package, siblings, read)
         .or_else(|| from_code(&read(&format!("{package}/version.py"))?))
         .or_else(|| from_code(&read(&format!("{package}/__init__.py"))?))
@@ -38,11 +34,7 @@ pub(super) fn checked(text: &str) -> Option<String> {
     Version::from_str(text).is_ok().then(|| text.to_owned())
 }
 
-fn from_dist_info(
-    package: &str,
-    siblings: &[String],
-    read: &dyn Fn(&str) -> Option<String>,
-) -> Option<String> {
+fn from_dist_info(package: &str, siblings: &[String], read: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     let mut found = siblings
         .iter()
         .filter(|name| is_dist_info(name, package))
@@ -54,14 +46,10 @@ fn from_dist_info(
 
 fn from_metadata(package: &str, text: &str) -> Option<String> {
     let header = |name: &str| {
-        text.lines()
-            .take_while(|line| !line.is_empty())
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
+        text.lines().take_while(|line| !line.is_empty()).find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
     };
     let project = header("Name")?;
-    (normalise(project.trim()) == normalise(package))
-        .then(|| checked(header("Version")?))
-        .flatten()
+    (normalise(project.trim()) == normalise(package)).then(|| checked(header("Version")?)).flatten()
 }
 
 /// `__version__ = "0.4.6"` or `__version__ = version = '0.5.9'`, at the outermost level only.
@@ -84,14 +72,8 @@ mod tests {
 
     #[test]
     fn code_gives_only_outermost_literals() {
-        assert_eq!(
-            from_code("__version__ = \"0.4.6\"\n").as_deref(),
-            Some("0.4.6")
-        );
-        assert_eq!(
-            from_code("__version__: str\n__version__ = version = '0.5.9'\n").as_deref(),
-            Some("0.5.9")
-        );
+        assert_eq!(from_code("__version__ = \"0.4.6\"\n").as_deref(), Some("0.4.6"));
+        assert_eq!(from_code("__version__: str\n__version__ = version = '0.5.9'\n").as_deref(), Some("0.5.9"));
         assert_eq!(from_code("try:\n    __version__ = '0.0.0.dev0'\n"), None);
         assert_eq!(from_code("__version__ = '\u{1b}[31m'\n"), None);
     }

@@ -30,11 +30,7 @@ pub(super) struct WheelStore {
 
 impl WheelStore {
     pub(super) fn read(&self, index: usize, file: &str) -> Result<Vec<u8>, SourceError> {
-        let broken = |reason| SourceError::BrokenFile {
-            tree: self.path.clone(),
-            file: file.to_owned(),
-            reason,
-        };
+        let broken = |reason| SourceError::BrokenFile { tree: self.path.clone(), file: file.to_owned(), reason };
         let entry = self.entries.get(index);
         let entry = *entry.ok_or_else(|| broken("it is not in the archive".to_owned()))?;
         inflate(&self.archive, entry, MAX_FILE).map_err(broken)
@@ -44,10 +40,8 @@ impl WheelStore {
 pub(super) fn open(path: &Path, options: &Options) -> Result<Opened, SourceError> {
     let archive = open_zip(path)?;
     let mut notes = Notes::default();
-    let entries = entries(&archive, &mut notes).map_err(|reason| SourceError::BrokenArchive {
-        path: path.to_owned(),
-        reason,
-    })?;
+    let entries =
+        entries(&archive, &mut notes).map_err(|reason| SourceError::BrokenArchive { path: path.to_owned(), reason })?;
     let read = |entry: &Entry<usize>| inflate(&archive, entry.handle, MAX_METADATA).ok();
     let Some(contents) = archive::contents(entries, options, &mut notes, &read) else {
         return Err(SourceError::NoPackageInArchive {
@@ -57,28 +51,15 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Opened, SourceError
         });
     };
     if contents.files.is_empty() {
-        return Err(SourceError::NoPython {
-            path: path.to_owned(),
-            package: options.package.to_owned(),
-        });
+        return Err(SourceError::NoPython { path: path.to_owned(), package: options.package.to_owned() });
     }
     let name = WheelName::of(path);
     Ok(Opened {
-        kind: if contents.built || name.is_some() {
-            Kind::Wheel
-        } else {
-            Kind::Sdist
-        },
-        version: contents
-            .version
-            .or_else(|| name.map(|name| name.version.to_string())),
+        kind: if contents.built || name.is_some() { Kind::Wheel } else { Kind::Sdist },
+        version: contents.version.or_else(|| name.map(|name| name.version.to_string())),
         files: contents.files,
         notes,
-        store: Store::Wheel(WheelStore {
-            path: path.to_owned(),
-            archive,
-            entries: contents.handles,
-        }),
+        store: Store::Wheel(WheelStore { path: path.to_owned(), archive, entries: contents.handles }),
     })
 }
 
@@ -93,34 +74,22 @@ pub(super) fn open_zip(path: &Path) -> Result<ZipArchive<SharedFile>, SourceErro
             reason: format!("it is larger than {} MiB", MAX_ARCHIVE >> 20),
         });
     }
-    let archive = ZipArchive::new(file.bounded(MAX_DIRECTORY)).map_err(|error| {
-        SourceError::BrokenArchive {
-            path: path.to_owned(),
-            reason: error.to_string(),
-        }
-    })?;
+    let archive = ZipArchive::new(file.bounded(MAX_DIRECTORY))
+        .map_err(|error| SourceError::BrokenArchive { path: path.to_owned(), reason: error.to_string() })?;
     Ok(archive)
 }
 
 /// The entries that can be of use. A name that occurs twice stands for its last entry, as for an installer.
-fn entries(
-    archive: &ZipArchive<SharedFile>,
-    notes: &mut Notes,
-) -> Result<Vec<Entry<usize>>, String> {
+fn entries(archive: &ZipArchive<SharedFile>, notes: &mut Notes) -> Result<Vec<Entry<usize>>, String> {
     if archive.has_duplicate_names() {
         notes.push("the archive has several entries of one name, of which the last is read");
     }
     if archive.len() > MAX_ENTRIES {
-        notes.push(format_args!(
-            "only the first {MAX_ENTRIES} of {} entries are looked at",
-            archive.len()
-        ));
+        notes.push(format_args!("only the first {MAX_ENTRIES} of {} entries are looked at", archive.len()));
     }
     let mut entries = Vec::new();
     for index in 0..archive.len().min(MAX_ENTRIES) {
-        let entry = archive
-            .by_index_data(index)
-            .map_err(|error| error.to_string())?;
+        let entry = archive.by_index_data(index).map_err(|error| error.to_string())?;
         let raw = entry.name_raw();
         let name = match safe_name(raw) {
             Ok(name) => name,
@@ -136,17 +105,10 @@ fn entries(
             notes.skipped(name, "it is a link");
         } else if entry.encrypted() {
             notes.skipped(name, "it is encrypted");
-        } else if !matches!(
-            entry.compression(),
-            CompressionMethod::Stored | CompressionMethod::Deflated
-        ) {
+        } else if !matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
             notes.skipped(name, "it is packed by a method that wheels do not use");
         } else {
-            entries.push(Entry {
-                name: name.to_owned(),
-                size: entry.size(),
-                handle: index,
-            });
+            entries.push(Entry { name: name.to_owned(), size: entry.size(), handle: index });
         }
     }
     Ok(entries)
@@ -156,17 +118,13 @@ fn entries(
 fn inflate(archive: &ZipArchive<SharedFile>, entry: usize, limit: u64) -> Result<Vec<u8>, String> {
     // The clone shares the directory and the open file, and has its own position.
     let mut archive = archive.clone();
-    let file = archive
-        .by_index(entry)
-        .map_err(|error| printable(&error.to_string()))?;
+    let file = archive.by_index(entry).map_err(|error| printable(&error.to_string()))?;
     let size = file.size();
     if size > limit {
         return Err(format!("it is larger than {limit} bytes"));
     }
     let mut bytes = Vec::with_capacity(size as usize + 1);
-    file.take(size + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| error.to_string())?;
+    file.take(size + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.len() as u64 != size {
         return Err(format!("it declares {size} bytes and holds another number"));
     }

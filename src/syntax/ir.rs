@@ -479,30 +479,15 @@ impl FileIr {
     pub fn children(&self, id: ExprId) -> Vec<ExprId> {
         match self.expr(id) {
             Expr::Attr { base, .. } => vec![*base],
-            Expr::Call { func, args } => std::iter::once(*func)
-                .chain(args.iter().map(|a| a.value))
-                .collect(),
+            Expr::Call { func, args } => std::iter::once(*func).chain(args.iter().map(|a| a.value)).collect(),
             Expr::Subscript { base, index } => vec![*base, *index],
             Expr::Bin { left, right, .. } | Expr::Bool { left, right, .. } => vec![*left, *right],
             Expr::Unary { operand, .. } => vec![*operand],
-            Expr::Compare { left, rest } => std::iter::once(*left)
-                .chain(rest.iter().map(|r| r.1))
-                .collect(),
+            Expr::Compare { left, rest } => std::iter::once(*left).chain(rest.iter().map(|r| r.1)).collect(),
             Expr::IfExp { test, body, orelse } => vec![*test, *body, *orelse],
-            Expr::Tuple(items)
-            | Expr::List(items)
-            | Expr::Set(items)
-            | Expr::Slice { parts: items } => items.to_vec(),
-            Expr::Dict(items) => items
-                .iter()
-                .flat_map(|(k, v)| k.iter().copied().chain([*v]))
-                .collect(),
-            Expr::Comp {
-                element,
-                value,
-                clauses,
-                ..
-            } => {
+            Expr::Tuple(items) | Expr::List(items) | Expr::Set(items) | Expr::Slice { parts: items } => items.to_vec(),
+            Expr::Dict(items) => items.iter().flat_map(|(k, v)| k.iter().copied().chain([*v])).collect(),
+            Expr::Comp { element, value, clauses, .. } => {
                 let mut all = vec![*element];
                 all.extend(value);
                 for clause in clauses {
