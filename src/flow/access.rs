@@ -57,7 +57,7 @@ pub fn of_field(graph: &Graph, field: Sym) -> Vec<Access> {
     program.parse_all(&files);
     let dicts = record_dicts(program);
     let mut out = Vec::new();
-    for file in files {
+    for file in files.iter().copied() {
         attributes(graph, file, field, &mut out);
         named(graph, file, field, &mut out);
         keys(program, file, field, &dicts, &mut out);
@@ -189,7 +189,7 @@ fn record_dicts(program: &Program) -> Vec<Entity> {
     let mut out = Vec::new();
     for root in &program.profile.root_classes {
         let word = Sym::from(root);
-        for file in program.files_with(word) {
+        for file in program.files_with(word).iter().copied() {
             let text = &program.file(file).text;
             let spellings = [format!("{root}."), format!("getattr({root}")];
             if !spellings.iter().any(|s| memchr::memmem::find(text, s.as_bytes()).is_some()) {

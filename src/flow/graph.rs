@@ -202,14 +202,14 @@ impl<'p> Graph<'p> {
             return known.clone();
         }
         let program = self.program;
-        let mut files = program.files_with(attr);
+        let mut files = program.files_with(attr).to_vec();
         if files.len() > MANY_FILES {
             let names = self.names_of(class);
             files.retain(|f| names.iter().any(|n| program.has_word(*f, *n)));
         }
         program.parse_all(&files);
         let mut out = Vec::new();
-        for file in files {
+        for file in files.iter().copied() {
             let ir = program.ir(file);
             for at in program.attrs_named(file, attr) {
                 let Expr::Attr { base, .. } = ir.expr(*at) else { continue };
@@ -345,7 +345,7 @@ impl<'p> Stepper<'_, 'p> {
         let path = self.node.path;
         let files = program.files_with(name);
         program.parse_all(&files);
-        for at in files {
+        for at in files.iter().copied() {
             let ir = program.ir(at);
             for (i, node) in ir.exprs.iter().enumerate() {
                 let expr = ExprId(i as u32);

@@ -120,7 +120,7 @@ impl<'g, 'p> Origins<'g, 'p> {
                     let returns = program.returns(*callee);
                     if class.is_none() && !returns.is_empty() && returns.len() <= 4 {
                         for value in returns {
-                            self.collect(ExprRef { file: callee.file, expr: value }, hops + 1, condition, busy, out);
+                            self.collect(ExprRef { file: callee.file, expr: *value }, hops + 1, condition, busy, out);
                         }
                     }
                 }
@@ -202,7 +202,7 @@ impl<'g, 'p> Origins<'g, 'p> {
         if let Some(method) = program.method(class, attr) {
             if program.is_property(method) {
                 for value in program.returns(method) {
-                    self.collect(ExprRef { file: method.file, expr: value }, hops, condition, busy, out);
+                    self.collect(ExprRef { file: method.file, expr: *value }, hops, condition, busy, out);
                 }
             }
             return;
@@ -231,7 +231,7 @@ impl<'g, 'p> Origins<'g, 'p> {
                 return;
             }
             let position = program.record_fields(class).iter().position(|f| f.0 == attr);
-            for file in files {
+            for file in files.iter().copied() {
                 let ir = program.ir(file);
                 for call in program.calls_named(file, name) {
                     let Expr::Call { args, .. } = ir.expr(*call) else { continue };

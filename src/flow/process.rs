@@ -60,7 +60,7 @@ impl<'g, 'p> Processes<'g, 'p> {
             let mut out = Vec::new();
             for (name, is_process) in [("Process", true), ("Thread", false)] {
                 let name = Sym::from(name);
-                for file in program.files_with(name) {
+                for file in program.files_with(name).iter().copied() {
                     for call in program.calls_named(file, name) {
                         let call = ExprRef { file, expr: *call };
                         let targets = self.targets(call);
@@ -252,7 +252,7 @@ impl<'g, 'p> Processes<'g, 'p> {
         let program = self.program();
         let files = program.files_with(name);
         program.parse_all(&files);
-        for file in files {
+        for file in files.iter().copied() {
             let ir = program.ir(file);
             for (i, node) in ir.exprs.iter().enumerate() {
                 let named = match &node.kind {

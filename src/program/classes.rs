@@ -321,24 +321,6 @@ impl Program {
         }
     }
 
-    /// The `return` (and `yield`) expressions of a function.
-    pub fn returns(&self, func: FuncRef) -> Vec<ExprId> {
-        let ir = self.ir(func.file);
-        let scope = Scope::Func(func.func);
-        let span = ir.func(func.func).span;
-        let stmts = ir.stmts.iter().filter(|s| s.scope == scope && s.span.start >= span.start);
-        stmts
-            .filter_map(|s| match &s.kind {
-                Stmt::Return(value) => *value,
-                Stmt::Expr(e) => match ir.expr(*e) {
-                    Expr::Yield { value, .. } => *value,
-                    _ => None,
-                },
-                _ => None,
-            })
-            .collect()
-    }
-
     /// The targets that assign a module variable, at the top or under `global`.
     pub fn global_targets(&self, file: FileId, name: Sym) -> Vec<ExprId> {
         let ir = self.ir(file);

@@ -64,6 +64,7 @@ struct Unit {
     defuse: Mutex<FxHashMap<Scope, Arc<DefUse>>>,
     calls: OnceLock<FxHashMap<Sym, Vec<ExprId>>>,
     attrs: OnceLock<FxHashMap<Sym, Vec<ExprId>>>,
+    returns: OnceLock<FxHashMap<FuncId, Vec<ExprId>>>,
 }
 
 pub struct Program {
@@ -77,6 +78,7 @@ pub struct Program {
     class_headers: FxHashMap<Sym, Vec<FileId>>,
     hints: FxHashMap<Sym, Vec<(Sym, u32)>>,
     memo: classes::ClassMemo,
+    mentioning: Mutex<FxHashMap<Sym, Arc<[FileId]>>>,
     /// Files that could not be read, each with why.
     pub unread: Vec<(String, String)>,
 }
@@ -105,6 +107,7 @@ impl Program {
             class_headers: FxHashMap::default(),
             hints: FxHashMap::default(),
             memo: classes::ClassMemo::default(),
+            mentioning: Mutex::default(),
             unread: Vec::new(),
         };
         for item in read {
@@ -164,6 +167,7 @@ impl Program {
             defuse: Mutex::default(),
             calls: OnceLock::new(),
             attrs: OnceLock::new(),
+            returns: OnceLock::new(),
         })
     }
 
@@ -226,9 +230,38 @@ impl Program {
     }
 
     /// The files whose text holds this identifier, in order.
-    pub fn files_with(&self, word: Sym) -> Vec<FileId> {
+    pub fn files_with(&self, word: Sym) -> Arc<[FileId]> {
+        if let Some(known) = self.mentioning.lock().unwrap_or_else(|e| e.into_inner()).get(&word) {
+            return known.clone();
+        }
         let hash = index::hash(word.as_bytes());
-        self.file_ids().filter(|f| self.file(*f).index.has(hash)).collect()
+        let found: Arc<[FileId]> = self.file_ids().filter(|f| self.file(*f).index.has(hash)).collect();
+        self.mentioning.lock().unwrap_or_else(|e| e.into_inner()).insert(word, found.clone());
+        found
+    }
+
+    /// The `return` (and `yield`) expressions of a function, in source order.
+    pub fn returns(&self, func: FuncRef) -> &[ExprId] {
+        let unit = self.unit(func.file);
+        let returns = unit.returns.get_or_init(|| {
+            let mut by_func: FxHashMap<FuncId, Vec<ExprId>> = FxHashMap::default();
+            for stmt in &unit.ir.stmts {
+                let Scope::Func(func) = stmt.scope else { continue };
+                let value = match &stmt.kind {
+                    Stmt::Return(value) => *value,
+                    Stmt::Expr(e) => match unit.ir.expr(*e) {
+                        Expr::Yield { value, .. } => *value,
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                if let Some(value) = value {
+                    by_func.entry(func).or_default().push(value);
+                }
+            }
+            by_func
+        });
+        returns.get(&func.func).map_or(&[], Vec::as_slice)
     }
 
     /// For each name, the classes that annotations and constructor calls suggest, with how often.

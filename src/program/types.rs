@@ -52,6 +52,7 @@ pub struct TypeSystem<'p> {
     attr_memo: RefCell<FxHashMap<(ClassRef, Sym), Types>>,
     def_memo: RefCell<FxHashMap<(FileId, Scope, DefId), Types>>,
     callers_memo: RefCell<FxHashMap<FuncRef, Rc<[CallSite]>>>,
+    hint_memo: RefCell<FxHashMap<Sym, Types>>,
     depth: Cell<u32>,
     /// Was something cut short since this was last cleared? Then the result must not be remembered.
     cut: Cell<bool>,
@@ -107,6 +108,7 @@ impl<'p> TypeSystem<'p> {
             attr_memo: RefCell::default(),
             def_memo: RefCell::default(),
             callers_memo: RefCell::default(),
+            hint_memo: RefCell::default(),
             depth: Cell::new(0),
             cut: Cell::new(false),
         }
@@ -353,6 +355,15 @@ impl<'p> TypeSystem<'p> {
 
     /// What the tree's annotations and constructor calls say of a name, where they agree.
     fn hint(&self, name: Sym) -> Types {
+        if let Some(known) = self.hint_memo.borrow().get(&name) {
+            return known.clone();
+        }
+        let found = self.find_hint(name);
+        self.hint_memo.borrow_mut().insert(name, found.clone());
+        found
+    }
+
+    fn find_hint(&self, name: Sym) -> Types {
         let Some(hints) = self.program.hints.get(&name) else { return none() };
         let total: u32 = hints.iter().map(|(_, n)| n).sum();
         let mut out: Vec<Typed> = Vec::new();
@@ -717,7 +728,7 @@ impl<'p> TypeSystem<'p> {
                 out.iter().any(|t| matches!(t.ty, Type::Instance(_) | Type::Class(_) | Type::Many(_) | Type::Tuple(_)));
             if !known {
                 for value in program.returns(func) {
-                    add(&mut out, &self.of(ExprRef { file: func.file, expr: value }), true);
+                    add(&mut out, &self.of(ExprRef { file: func.file, expr: *value }), true);
                 }
             }
             out.retain(|t| !matches!(t.ty, Type::Str(_)));
@@ -867,12 +878,12 @@ impl<'p> TypeSystem<'p> {
                     let mut files: Vec<FileId> = program.subclasses(class).iter().map(|c| c.file).collect();
                     files.sort();
                     files.dedup();
-                    files
+                    files.into()
                 }
                 _ => program.files_with(name),
             };
             program.parse_all(&files);
-            for file in files {
+            for file in files.iter().copied() {
                 for call in program.calls_named(file, name) {
                     let call = ExprRef { file, expr: *call };
                     let found = self.callees(call).into_iter().find(|(f, _, _)| *f == func);
