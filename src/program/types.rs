@@ -42,7 +42,9 @@ pub type Types = Rc<[Typed]>;
 const MAX_DEPTH: u32 = 40;
 const MAX_SET: usize = 24;
 /// A parameter's type is looked up at its call sites only where few files can hold them.
-const MAX_CALLER_FILES: usize = 60;
+const MAX_CALLER_FILES: usize = 30;
+/// How many times in a row a type is asked of call sites.
+const MAX_CALLER_HOPS: u32 = 2;
 
 /// The analysis, with what it has found so far.
 pub struct TypeSystem<'p> {
@@ -54,6 +56,7 @@ pub struct TypeSystem<'p> {
     callers_memo: RefCell<FxHashMap<FuncRef, Rc<[CallSite]>>>,
     hint_memo: RefCell<FxHashMap<Sym, Types>>,
     depth: Cell<u32>,
+    caller_hops: Cell<u32>,
     /// Was something cut short since this was last cleared? Then the result must not be remembered.
     cut: Cell<bool>,
 }
@@ -110,6 +113,7 @@ impl<'p> TypeSystem<'p> {
             callers_memo: RefCell::default(),
             hint_memo: RefCell::default(),
             depth: Cell::new(0),
+            caller_hops: Cell::new(0),
             cut: Cell::new(false),
         }
     }
@@ -411,12 +415,17 @@ impl<'p> TypeSystem<'p> {
         }
         if !useful(&out) && matches!(param.kind, ParamKind::Positional | ParamKind::KeywordOnly) {
             let plain = out.iter().any(|t| matches!(&t.ty, Type::ExternalInstance(p) if is_plain(p)));
-            if !plain && self.caller_files(func) <= MAX_CALLER_FILES {
+            let hops = self.caller_hops.get();
+            if !plain && hops >= MAX_CALLER_HOPS {
+                self.cut.set(true);
+            } else if !plain && self.caller_files(func) <= MAX_CALLER_FILES {
+                self.caller_hops.set(hops + 1);
                 for site in self.callers(func).iter() {
                     if let Some(arg) = self.argument_for(site.call, func, index) {
                         add(&mut out, &self.of(arg), site.sure);
                     }
                 }
+                self.caller_hops.set(hops);
             }
         }
         out.into()
