@@ -132,7 +132,8 @@ fn dump_real_releases() {
         let loaded = start.elapsed();
         let all = Definitions::find(&program).expect("a record");
         let version = tree.file_name().to_string_lossy().into_owned();
-        let orphans: Vec<_> = all.registrations.iter().filter(|r| r.field.is_none()).map(|r| r.flags.join(" ")).collect();
+        let orphans: Vec<_> =
+            all.registrations.iter().filter(|r| r.field.is_none()).map(|r| r.flags.join(" ")).collect();
         println!(
             "{version}: {} fields, {} derived, {} registrations, {} unresolved; {} files parsed, {loaded:?} + {:?}",
             all.fields.len(),

@@ -311,8 +311,10 @@ impl<'p> Folder<'p> {
             return self.entity(&entities);
         }
         for entity in self.program.entities(base) {
-            if let Entity::Class(class) = entity {
-                return self.class_attribute(class, attr);
+            match entity {
+                Entity::Class(class) => return self.class_attribute(class, attr),
+                Entity::Func(func) if attr == "__doc__" => return docstring(self.program, func).map(Value::Str),
+                _ => {}
             }
         }
         match (self.fold(base)?, attr.as_str()) {
@@ -632,6 +634,14 @@ impl<'p> Folder<'p> {
         if let ([Entity::Var(file, name)], true) = (self.program.entities(at).as_slice(), self.live) {
             self.open |= self.program.is_extended(*file, *name);
         }
+    }
+}
+
+fn docstring(program: &Program, func: FuncRef) -> Option<Sym> {
+    let ir = program.ir(func.file);
+    match ir.stmt(*program.func(func).body.first()?).kind {
+        Stmt::Expr(text) => ir.str_value(text),
+        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use super::action::{self, Action};
 use super::annotation::{self, Shape};
 use super::deprecation;
 use super::record::{RawField, Record};
-use super::registration::{Choices, Registration, Unset, add_negations, dest_of};
+use super::registration::{Choices, Registration, Unset, add_negations};
 use crate::program::constants::Value;
 use crate::program::*;
 use crate::syntax::ir::*;
@@ -45,7 +45,7 @@ fn of_field(program: &Program, field: &RawField) -> Option<Registration> {
     if let Some(aliases) = metadata.keyword("aliases") {
         flags.extend(program.elements(aliases).known.iter().filter_map(|v| v.as_str()).map(|s| s.to_string()));
     }
-    debug_assert!(dest_of(&flags).is_some());
+
     let shape = Shape::of(program, annotation.inner);
     let action = match given("action") {
         Some(action) => Action::read(program, action),

@@ -14,7 +14,7 @@ pub fn notice(help: &str, flags: &[String]) -> Option<String> {
             || SUBJECTS.iter().any(|s| sentence.contains(s))
     };
     let says = |phrase: &&str| lower.match_indices(*phrase).any(|(at, _)| about_itself(at));
-    (opens_with_it(help) || MARKS.iter().any(|m| lower.contains(m)) || PHRASES.iter().any(|p| says(p)))
+    (opens_with_it(help) || MARKS.iter().any(|m| lower.contains(m)) || PHRASES.iter().any(says))
         .then(|| help.to_owned())
 }
 

@@ -105,10 +105,11 @@ pub fn renames(program: &Program, record: &Record) -> Vec<(Sym, Sym)> {
         let Stmt::Assign { targets, value } = &stmt.kind else { continue };
         let Some((from, dest)) = namespace_read(program, record.root.file, *value) else { continue };
         for target in targets {
-            if let Expr::Attr { base, attr, .. } = ir.expr(*target) {
-                if matches!(ir.expr(*base), Expr::Name(n) if *n == from) && *attr != dest {
-                    out.push((dest, *attr));
-                }
+            if let Expr::Attr { base, attr, .. } = ir.expr(*target)
+                && matches!(ir.expr(*base), Expr::Name(n) if *n == from)
+                && *attr != dest
+            {
+                out.push((dest, *attr));
             }
         }
     }
@@ -118,10 +119,10 @@ pub fn renames(program: &Program, record: &Record) -> Vec<(Sym, Sym)> {
             let (Expr::Call { args, .. }, true) = (ir.expr(*call), in_root(ir.scope_of(*call))) else { continue };
             for arg in args {
                 let ArgKind::Keyword(field) = arg.kind else { continue };
-                if let Some((_, dest)) = namespace_read(program, record.root.file, arg.value) {
-                    if dest != field {
-                        out.push((dest, field));
-                    }
+                if let Some((_, dest)) = namespace_read(program, record.root.file, arg.value)
+                    && dest != field
+                {
+                    out.push((dest, field));
                 }
             }
         }
@@ -154,7 +155,7 @@ pub fn dest_of(flags: &[String]) -> Option<Sym> {
     Some(Sym::from(&long.trim_start_matches('-').replace('-', "_")))
 }
 
-/// A text as far as the source fixes it; what an f-string computes stays `{}`.
+/// A text as far as the source fixes it; what an f-string computes stays as written, in braces.
 pub fn text(program: &Program, at: ExprRef) -> Option<String> {
     if let Some(value) = program.constant(at) {
         return value.as_str().map(|s| s.to_string());
@@ -164,7 +165,10 @@ pub fn text(program: &Program, at: ExprRef) -> Option<String> {
     match ir.expr(at.expr) {
         Expr::FString { text, parts } => {
             let shown = |p: &ExprId| program.constant(here(*p)).and_then(|v| v.display());
-            let parts: Vec<String> = parts.iter().map(|p| shown(p).unwrap_or_else(|| "{}".to_owned())).collect();
+            let parts: Vec<String> = parts
+                .iter()
+                .map(|p| shown(p).unwrap_or_else(|| format!("{{{}}}", program.expr_text(here(*p)))))
+                .collect();
             Some(filled(text.as_str(), &parts))
         }
         Expr::Bin { op: BinOp::Add, left, right } => {
@@ -193,7 +197,6 @@ impl Walk<'_> {
         let program = self.program;
         let file = func.file;
         let ir = program.ir(file);
-        let scope = Scope::Func(func.func);
         let mut names = vec![parser];
         let mut calls: Vec<ExprId> = (0..ir.exprs.len() as u32)
             .map(ExprId)
@@ -214,13 +217,13 @@ impl Walk<'_> {
                     }
                 }
                 Some(_) => {}
-                None => self.pass_on(ExprRef { file, expr: call }, *callee, args, &names, scope),
+                None => self.pass_on(ExprRef { file, expr: call }, *callee, args, &names),
             }
         }
     }
 
     /// A call that gets the parser.
-    fn pass_on(&mut self, call: ExprRef, callee: ExprId, args: &[Arg], names: &[Sym], _scope: Scope) {
+    fn pass_on(&mut self, call: ExprRef, callee: ExprId, args: &[Arg], names: &[Sym]) {
         let program = self.program;
         let ir = program.ir(call.file);
         let Some((position, kind)) = args

@@ -11,14 +11,22 @@ pub fn of(ir: &FileIr, class: &Class, line: u32) -> Option<String> {
         ir.comments.iter().filter(|(at, _)| *at >= class.span.line && *at <= class.span.end_line).collect();
     let has_banners = inside.iter().any(|(_, text)| is_rule(text));
     let mut heading = None;
+    let adjacent = |i: usize| match (i.checked_sub(1).and_then(|j| inside.get(j)), inside.get(i)) {
+        (Some((before, _)), Some((at, _))) => before + 1 == *at,
+        _ => false,
+    };
     for (i, (at, text)) in inside.iter().enumerate().filter(|(_, (at, _))| *at < line) {
-        let above = i.checked_sub(1).and_then(|j| inside.get(j));
-        let follows_comment = above.is_some_and(|(before, _)| before + 1 == *at);
         let opens = match has_banners {
-            true => follows_comment && above.is_some_and(|(_, t)| is_rule(t)) && !is_rule(text),
-            false => !follows_comment && stands_apart(ir, class, *at),
+            // The line after the rule that opens a banner, not after the one that closes it.
+            true => {
+                adjacent(i)
+                    && !adjacent(i - 1)
+                    && !is_rule(text)
+                    && inside.get(i - 1).is_some_and(|(_, above)| is_rule(above))
+            }
+            false => !adjacent(i) && stands_apart(ir, class, *at),
         };
-        if opens {
+        if opens && over_a_field(ir, class, *at) {
             heading = Some(title(text));
         }
     }
@@ -45,8 +53,14 @@ fn is_rule(text: &str) -> bool {
 
 /// Is the line over this comment empty, or the head of the class?
 fn stands_apart(ir: &FileIr, class: &Class, line: u32) -> bool {
-    let before = class.body.iter().map(|s| ir.stmt(*s).span).filter(|s| s.line < line).last();
+    let before = class.body.iter().map(|s| ir.stmt(*s).span).rfind(|s| s.line < line);
     before.is_none_or(|s| s.end_line + 1 < line)
+}
+
+/// A heading of fields; a comment over other statements of the class is none.
+fn over_a_field(ir: &FileIr, class: &Class, line: u32) -> bool {
+    let next = class.body.iter().map(|s| ir.stmt(*s)).find(|s| s.span.line > line);
+    next.is_some_and(|s| matches!(s.kind, Stmt::AnnAssign { .. }))
 }
 
 fn title(text: &str) -> String {
