@@ -1,1 +1,2 @@
+pub mod definition;
 pub mod report;

@@ -4,6 +4,7 @@
 //! name parses only those. It knows nothing of configuration fields; that is the business of `flow` and `meaning`.
 
 pub mod classes;
+pub mod constants;
 pub mod index;
 pub mod profile;
 pub mod resolve;

@@ -18,6 +18,8 @@ pub struct Profile {
     /// Names of the record class.
     pub root_classes: Vec<String>,
     #[serde(default)]
+    pub declaration: Declaration,
+    #[serde(default)]
     pub process: Processes,
 }
 
@@ -37,6 +39,30 @@ pub struct Processes {
     pub folders: Vec<(String, String)>,
     /// Rank variables that number processes.
     pub axes: Vec<String>,
+}
+
+/// How the record's fields are declared and get their flags; every part is optional, what a tree has decides.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Declaration {
+    /// A class attribute that marks a class as a part of the record and names its namespace.
+    pub namespace_attribute: String,
+    /// Names of `typing.Annotated`.
+    pub annotated: Vec<String>,
+    /// The constructor of a field's command-line metadata, inside the annotation.
+    pub metadata: String,
+    /// The constructor of a leaf that is computed, not given.
+    pub derived: String,
+    /// A module constant that lists the field names in the order of the record.
+    pub order: String,
+    /// Methods of the record that fill an argument parser.
+    pub register: Vec<String>,
+    /// Functions that register every annotated field.
+    pub auto_register: Vec<String>,
+    /// Functions that answer with the declared default of the field that they are given by name.
+    pub declared_default: Vec<String>,
+    /// How the names of `argparse` actions for retired flags begin.
+    pub deprecated_actions: Vec<String>,
 }
 
 impl Profile {

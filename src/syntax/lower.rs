@@ -511,6 +511,8 @@ impl<'a> Lowering<'a> {
         }
         let decorators: Box<[_]> =
             decorators.iter().filter_map(|d| named(*d).first().copied()).map(|n| self.expr(n, at)).collect();
+        // A comment between the head and the first statement stands outside the block.
+        named(node).into_iter().filter(|n| n.kind() == "comment").for_each(|n| self.comment(n));
         let body = self.body(field(node, "body"), Scope::Class(id), None);
         let class = &mut self.ir.classes[id.index()];
         (class.bases, class.keywords) = (bases.into(), keywords.into());
