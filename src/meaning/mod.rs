@@ -1,2 +1,102 @@
+//! Reads claims off the value-flow graph: what a field's value is, who holds it, what it does, what bends it.
+//!
+//! A claim carries its grade and its evidence; what the graph does not show is `unknown`. Nothing here reads files or
+//! prints, and no field is special.
+
+pub mod accesses;
+pub mod active;
+pub mod constraints;
 pub mod definition;
+pub mod facts;
+pub mod findings;
+pub mod flow_view;
+pub mod precedence;
 pub mod report;
+pub mod scope;
+pub mod sinks;
+pub mod unit;
+
+use crate::flow::graph::Graph;
+use crate::program::profile::Profile;
+use crate::program::{FileSet, Program};
+use crate::syntax::ir::Sym;
+use definition::{DefinitionError, Definitions};
+use facts::{Facts, Shared};
+use report::{FieldReport, Report, SourceInfo};
+
+/// A tree, ready to be asked.
+pub struct Analysis {
+    program: Program,
+    definitions: Definitions,
+    source: SourceInfo,
+}
+
+impl Analysis {
+    /// Reads the tree and finds the fields.
+    ///
+    /// # Errors
+    /// If the tree holds no record class.
+    pub fn open(set: &dyn FileSet, source: SourceInfo, profile: Profile) -> Result<Analysis, DefinitionError> {
+        let program = Program::load(set, profile);
+        let definitions = Definitions::find(&program)?;
+        Ok(Analysis { program, definitions, source })
+    }
+
+    /// In the order of declaration.
+    pub fn field_names(&self) -> Vec<String> {
+        self.definitions.fields.iter().map(|d| d.field.to_string()).collect()
+    }
+
+    /// Every spelling of every flag with its field.
+    pub fn spellings(&self) -> Vec<(String, String)> {
+        self.definitions.spellings().into_iter().map(|(flag, field)| (flag, field.to_string())).collect()
+    }
+
+    /// Files that were skipped, and regions that did not parse in those that were needed.
+    pub fn notes(&self) -> Vec<String> {
+        let mut out: Vec<String> =
+            self.program.unread.iter().map(|(path, why)| format!("{path}: skipped: {why}")).collect();
+        for (path, line, more) in self.program.skipped_regions() {
+            let also = if more > 0 { format!(" and {more} more") } else { String::new() };
+            out.push(format!("{path}:{line}: a region does not parse and was skipped{also}"));
+        }
+        out
+    }
+
+    /// The report on these fields; unknown names are left out.
+    pub fn report(&self, fields: &[String]) -> Report {
+        let graph = Graph::new(&self.program);
+        let shared = Shared::new(&graph, &self.definitions);
+        let fields = fields.iter().filter_map(|name| self.field_report(&shared, name)).collect();
+        Report { schema: report::SCHEMA.to_owned(), source: self.source.clone(), fields }
+    }
+
+    fn field_report(&self, shared: &Shared, name: &str) -> Option<FieldReport> {
+        let declared = self.definitions.by_name(Sym::from(name))?;
+        let facts = Facts::of(shared, declared);
+        let unit = unit::claim(&facts);
+        let sinks = sinks::claim(&facts);
+        let scope = scope::claim(&facts, &unit, &sinks);
+        let precedence = precedence::claim(&facts);
+        let active_when = active::claim(&facts);
+        let constraints = constraints::claim(&facts);
+        let mut out = FieldReport {
+            field: name.to_owned(),
+            definition: declared.definition.clone(),
+            reads: Some(accesses::reads(&facts)),
+            writes: Some(accesses::writes(&facts)),
+            flow: None,
+            unit,
+            scope,
+            sinks,
+            precedence,
+            active_when,
+            constraints,
+            findings: Vec::new(),
+            coverage: Some(flow_view::coverage(&facts)),
+        };
+        out.flow = Some(flow_view::flow(&facts, &out));
+        out.findings = findings::claim(&facts, &out);
+        Some(out)
+    }
+}

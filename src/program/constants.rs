@@ -132,7 +132,7 @@ impl Program {
     /// Does code of the tree add to this module-level container in place, or hand out a method that does?
     pub fn is_extended(&self, file: FileId, name: Sym) -> bool {
         let entity = Entity::Var(file, name);
-        self.files_with(name).into_iter().any(|user| {
+        self.files_with(name).iter().copied().any(|user| {
             let ir = self.ir(user);
             let names_it = |expr: ExprId| {
                 matches!(ir.expr(expr), Expr::Name(_) | Expr::Attr { .. })

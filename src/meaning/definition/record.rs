@@ -142,7 +142,7 @@ fn namespaces(program: &Program, root: ClassRef) -> Vec<Part> {
     }
     let marker = Sym::from(marker);
     let mut marked: Vec<Part> = Vec::new();
-    for file in program.files_with(marker) {
+    for file in program.files_with(marker).iter().copied() {
         let ir = program.ir(file);
         for (i, class) in ir.classes.iter().enumerate() {
             let path = class.body.iter().find_map(|stmt| marked_path(ir, *stmt, marker));
@@ -197,7 +197,7 @@ fn declared_order(program: &Program) -> Option<Vec<Sym>> {
         return None;
     }
     let name = Sym::from(name);
-    for file in program.files_with(name) {
+    for file in program.files_with(name).iter().copied() {
         for target in program.global_targets(file, name) {
             let items = program.elements(ExprRef { file, expr: target });
             if !items.known.is_empty() {
