@@ -180,7 +180,8 @@ impl Definitions {
             line: span.line,
             class: program.class(raw.class).name.to_string(),
             namespace: raw.namespace.map(|n| n.to_string()),
-            type_: Some(program.expr_text(annotation.inner)),
+            // A comma that only closes a wrapped line is no part of the type.
+            type_: Some(program.expr_text(annotation.inner).replace(",]", "]")),
             default: raw.value.map(|v| program.expr_text(at(v))),
             flags,
             choices: choices.values.iter().filter_map(Value::to_json).collect(),
