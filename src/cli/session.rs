@@ -3,7 +3,11 @@
 //! This is the one place where `cli` meets `source` and `meaning`, so that commands can be tested with reports written
 //! by hand.
 
-use crate::meaning::report::Report;
+use crate::meaning::Analysis;
+use crate::meaning::report::{Report, SourceInfo};
+use crate::program::FileSet;
+use crate::program::profile::Profile;
+use crate::source::{self, Tree};
 
 /// Opens sources.
 pub trait Backend {
@@ -34,18 +38,73 @@ pub trait Session {
 
 /// The backend of the binary.
 pub fn installed() -> impl Backend {
-    NoAnalysis
+    Installed
 }
 
-/// Stands where the analysis will be linked in.
-struct NoAnalysis;
+/// Opens sources and analyses them.
+struct Installed;
 
-impl Backend for NoAnalysis {
-    fn looks_like_source(&self, operand: &str) -> bool {
-        operand.contains('/')
+/// A tree and its analysis.
+struct Opened {
+    shown: String,
+    tree_notes: Vec<String>,
+    analysis: Analysis,
+}
+
+/// The tree as the analysis reads it.
+struct Texts<'t>(&'t Tree);
+
+impl FileSet for Texts<'_> {
+    fn paths(&self) -> Vec<String> {
+        self.0.files().iter().map(|f| f.path.clone()).collect()
     }
 
-    fn open(&self, _: Option<&str>, _: &dyn Fn(&str)) -> anyhow::Result<Box<dyn Session>> {
-        anyhow::bail!("this build of argtrace has no analysis; it can only print its schema")
+    fn read(&self, index: usize) -> Result<Vec<u8>, String> {
+        self.0.read(index).map_err(|e| e.to_string())
+    }
+}
+
+impl Backend for Installed {
+    fn looks_like_source(&self, operand: &str) -> bool {
+        source::looks_like_source(operand)
+    }
+
+    fn open(&self, spec: Option<&str>, say: &dyn Fn(&str)) -> anyhow::Result<Box<dyn Session>> {
+        let options = source::Options { progress: Some(say), ..Default::default() };
+        let tree = match spec {
+            Some(spec) => source::open(spec, &options)?,
+            None => source::open_current(&options)?,
+        };
+        let version = tree.version().unwrap_or("of unknown version");
+        let shown = format!("{} {} ({} {})", tree.package(), version, tree.kind(), tree.display());
+        let info = SourceInfo {
+            package: tree.package().to_owned(),
+            version: tree.version().map(str::to_owned),
+            kind: tree.kind().as_str().to_owned(),
+        };
+        let analysis = Analysis::open(&Texts(&tree), info, Profile::builtin()?)?;
+        Ok(Box::new(Opened { shown, tree_notes: tree.notes().to_vec(), analysis }))
+    }
+}
+
+impl Session for Opened {
+    fn source(&self) -> String {
+        self.shown.clone()
+    }
+
+    fn field_names(&self) -> Vec<String> {
+        self.analysis.field_names()
+    }
+
+    fn aliases(&self) -> Vec<(String, String)> {
+        self.analysis.spellings()
+    }
+
+    fn report(&self, fields: &[String]) -> Report {
+        self.analysis.report(fields)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.tree_notes.iter().cloned().chain(self.analysis.notes()).collect()
     }
 }

@@ -84,12 +84,7 @@ fn further_places(facts: &Facts, report: &FieldReport) -> Vec<(Place, &'static s
     let code = |path: &str, line: u32| {
         let program = shared.program();
         let file = program.file_ids().find(|f| program.file(*f).path == path);
-        Place {
-            path: path.to_owned(),
-            line,
-            column: 0,
-            code: file.map_or(String::new(), |f| program.line(f, line)),
-        }
+        Place { path: path.to_owned(), line, column: 0, code: file.map_or(String::new(), |f| program.line(f, line)) }
     };
     for active in &report.active_when {
         out.push((code(&active.path, active.line), "gate"));

@@ -181,6 +181,14 @@ impl Program {
         self.files.iter().filter(|f| f.unit.get().is_some()).count()
     }
 
+    /// Of the files parsed so far, the first region of each that did not parse, and how many more there are.
+    pub fn skipped_regions(&self) -> Vec<(&str, u32, usize)> {
+        let parsed = self.files.iter().filter_map(|f| f.unit.get().map(|u| (f, u)));
+        parsed
+            .filter_map(|(f, u)| u.ir.skipped.first().map(|s| (f.path.as_str(), s.line, u.ir.skipped.len() - 1)))
+            .collect()
+    }
+
     /// Parses the given files in parallel.
     pub fn parse_all(&self, files: &[FileId]) {
         files.par_iter().for_each(|f| {

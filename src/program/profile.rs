@@ -19,8 +19,93 @@ pub struct Profile {
     pub root_classes: Vec<String>,
     #[serde(default)]
     pub declaration: Declaration,
+    /// Calls with a known effect; the ones of Python and its common libraries come first.
+    #[serde(default, rename = "sink")]
+    pub sinks: Vec<SinkRule>,
+    #[serde(default)]
+    pub units: UnitWords,
     #[serde(default)]
     pub process: Processes,
+}
+
+/// A call with a known effect.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SinkRule {
+    /// The kind of sink, as in the report; `allocation` is host or device memory by its arguments.
+    pub kind: String,
+    /// Dotted names of what is called, from the right: `time.sleep`; `*` ends a prefix: `logger.*`.
+    pub calls: Vec<String>,
+    /// Which positional arguments count; empty for all.
+    pub positions: Vec<usize>,
+    /// Which keywords count; empty for all, unless `positions` are given.
+    pub keywords: Vec<String>,
+    /// The unit of the argument.
+    pub unit: Option<String>,
+}
+
+impl SinkRule {
+    pub fn matches(&self, name: &str) -> bool {
+        self.calls.iter().any(|call| match call.strip_suffix(".*") {
+            Some(prefix) => {
+                let owner = name.rsplit_once('.').map_or("", |(owner, _)| owner);
+                owner == prefix || owner.ends_with(&format!(".{prefix}"))
+            }
+            None if call == "*" => true,
+            None => name == call || name.ends_with(&format!(".{call}")),
+        })
+    }
+
+    pub fn takes(&self, position: usize, keyword: Option<&str>) -> bool {
+        let any = self.positions.is_empty() && self.keywords.is_empty();
+        match keyword {
+            Some(keyword) => any || self.keywords.iter().any(|k| k == keyword),
+            None => any || self.positions.contains(&position),
+        }
+    }
+}
+
+/// Words that tell a unit.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct UnitWords {
+    /// Phrases of a help text, lower case, first match first: phrase, unit.
+    pub help: Vec<(String, String)>,
+    /// Parts of a field's name, between underscores, first match first: words at its end unless they start with `^`.
+    pub names: Vec<(String, String)>,
+    /// Units that only numbers have.
+    pub numeric: Vec<String>,
+}
+
+impl UnitWords {
+    fn fits(&self, unit: &str, type_: &str) -> bool {
+        let number = type_.contains("int") || type_.contains("float");
+        !self.numeric.iter().any(|u| u == unit) || number || type_.is_empty()
+    }
+
+    pub fn of_help(&self, help: &str, type_: &str) -> Option<&str> {
+        let help = help.to_lowercase();
+        let found = self.help.iter().find(|(phrase, unit)| contains_words(&help, phrase) && self.fits(unit, type_));
+        found.map(|(_, unit)| unit.as_str())
+    }
+
+    pub fn of_name(&self, name: &str, type_: &str) -> Option<&str> {
+        let found = self.names.iter().find(|(part, unit)| {
+            let here = match part.strip_prefix('^') {
+                Some(part) => name.split('_').any(|w| w == part) || name.starts_with(part),
+                None => name == part || name.ends_with(&format!("_{part}")),
+            };
+            here && self.fits(unit, type_)
+        });
+        found.map(|(_, unit)| unit.as_str())
+    }
+}
+
+/// Does the text hold the phrase between word boundaries?
+fn contains_words(text: &str, phrase: &str) -> bool {
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    text.match_indices(phrase)
+        .any(|(i, _)| !is_word(text[..i].chars().next_back()) && !is_word(text[i + phrase.len()..].chars().next()))
 }
 
 /// How kinds of process are told apart.
@@ -37,8 +122,12 @@ pub struct Processes {
     pub mains: Vec<(String, String)>,
     /// Path prefixes whose code runs in one kind of process where nothing else tells.
     pub folders: Vec<(String, String)>,
-    /// Rank variables that number processes.
-    pub axes: Vec<String>,
+    /// Rank variables that number processes, with the field that counts them.
+    pub axes: Vec<(String, String)>,
+    /// Kinds of process of which there is one a rank.
+    pub ranked: Vec<String>,
+    /// Fields that count ranks; dividing by one shares a value out.
+    pub shares: Vec<String>,
 }
 
 /// How the record's fields are declared and get their flags; every part is optional, what a tree has decides.
@@ -67,7 +156,18 @@ pub struct Declaration {
 
 impl Profile {
     pub fn parse(text: &str) -> Result<Profile, ProfileError> {
-        Ok(toml::from_str(text)?)
+        #[derive(Deserialize)]
+        struct Common {
+            sink: Vec<SinkRule>,
+            units: UnitWords,
+        }
+        let mut profile: Profile = toml::from_str(text)?;
+        let common: Common = toml::from_str(include_str!("../../queries/python/python.toml"))?;
+        profile.sinks.extend(common.sink);
+        profile.units.help.extend(common.units.help);
+        profile.units.names.extend(common.units.names);
+        profile.units.numeric.extend(common.units.numeric);
+        Ok(profile)
     }
 
     /// The profile that ships with argtrace.
@@ -107,7 +207,20 @@ impl Profile {
     }
 
     pub fn is_axis(&self, name: &str) -> bool {
-        self.process.axes.iter().any(|a| a == name)
+        self.process.axes.iter().any(|(axis, _)| axis == name)
+    }
+
+    /// The field that says how many ranks an axis has.
+    pub fn size_of_axis(&self, axis: &str) -> Option<&str> {
+        self.process.axes.iter().find(|(a, _)| a == axis).map(|(_, size)| size.as_str())
+    }
+
+    pub fn is_ranked(&self, kind: &str) -> bool {
+        self.process.ranked.iter().any(|k| k == kind)
+    }
+
+    pub fn counts_ranks(&self, field: &str) -> bool {
+        self.process.shares.iter().any(|f| f == field)
     }
 
     pub fn is_root_class(&self, name: &str) -> bool {
