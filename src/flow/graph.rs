@@ -23,6 +23,8 @@ pub enum Slot {
     /// A module variable.
     Global(FileId, Sym),
     Return(FuncRef),
+    /// Another field of the record, that a write gives this value to; the walk ends there.
+    Field(Sym),
 }
 
 /// One step into a container.
@@ -173,7 +175,7 @@ impl<'p> Graph<'p> {
             Slot::Def(file, scope, def) => out.from_def(file, scope, def),
             Slot::Attr(class, attr) => out.from_attr(class, attr),
             Slot::Global(file, name) => out.from_global(file, name),
-            Slot::Return(_) => {}
+            Slot::Return(_) | Slot::Field(_) => {}
         }
         let steps = Rc::new(out.steps);
         self.memo.borrow_mut().insert(node, steps.clone());
@@ -608,7 +610,8 @@ impl<'p> Stepper<'_, 'p> {
     fn store_attr(&mut self, at: ExprRef, base: ExprId, attr: Sym, path: Path, op: Option<(FileId, Op)>) {
         let types = self.graph.types.of(ExprRef { file: at.file, expr: base });
         if self.graph.is_record(&types).is_some() {
-            // A write of a field of the record is a matter of precedence, not of flow.
+            // What a write of another field means is a matter of precedence, not of flow.
+            self.push(Slot::Field(attr), path, EdgeKind::Attribute, op, true);
             return;
         }
         let mut any = false;

@@ -45,6 +45,8 @@ const MAX_SET: usize = 24;
 const MAX_CALLER_FILES: usize = 30;
 /// How many times in a row a type is asked of call sites.
 const MAX_CALLER_HOPS: u32 = 2;
+/// The same for parameters annotated as callables, which are few and travel far.
+const MAX_CALLABLE_HOPS: u32 = 8;
 
 /// The analysis, with what it has found so far.
 pub struct TypeSystem<'p> {
@@ -416,7 +418,9 @@ impl<'p> TypeSystem<'p> {
         if !useful(&out) && matches!(param.kind, ParamKind::Positional | ParamKind::KeywordOnly) {
             let plain = out.iter().any(|t| matches!(&t.ty, Type::ExternalInstance(p) if is_plain(p)));
             let hops = self.caller_hops.get();
-            if !plain && hops >= MAX_CALLER_HOPS {
+            let callable = out.iter().any(|t| matches!(&t.ty, Type::ExternalInstance(p) if p.ends_with("Callable")));
+            let limit = if callable { MAX_CALLABLE_HOPS } else { MAX_CALLER_HOPS };
+            if !plain && hops >= limit {
                 self.cut.set(true);
             } else if !plain && self.caller_files(func) <= MAX_CALLER_FILES {
                 self.caller_hops.set(hops + 1);
@@ -424,6 +428,9 @@ impl<'p> TypeSystem<'p> {
                     if let Some(arg) = self.argument_for(site.call, func, index) {
                         add(&mut out, &self.of(arg), site.sure);
                     }
+                }
+                for arg in self.started_with(func, index) {
+                    add(&mut out, &self.of(arg), true);
                 }
                 self.caller_hops.set(hops);
             }
@@ -845,8 +852,48 @@ impl<'p> TypeSystem<'p> {
             .map(|i| ExprRef { file: call.file, expr: args[i].value })
     }
 
+    /// What a parameter gets where the function is started: `Process(target=function, args=(…), kwargs={…})`.
+    fn started_with(&self, func: FuncRef, param: u32) -> Vec<ExprRef> {
+        let program = self.program;
+        let f = program.func(func);
+        let Some(name) = f.params.get(param as usize).map(|p| p.name) else { return Vec::new() };
+        let skip = u32::from(program.method_class(func).is_some());
+        let mut out = Vec::new();
+        for file in program.files_with(f.name).iter().copied() {
+            if !program.has_word(file, Sym::from("target")) {
+                continue;
+            }
+            let ir = program.ir(file);
+            for call in ["Process", "Thread"].iter().flat_map(|n| program.calls_named(file, Sym::from(n))) {
+                let Expr::Call { args, .. } = ir.expr(*call) else { continue };
+                let keyword = |key: &str| args.iter().find(|a| matches!(a.kind, ArgKind::Keyword(k) if k == key));
+                if keyword("target").and_then(|t| last_name(ir, t.value)) != Some(f.name) {
+                    continue;
+                }
+                if let (Some(Expr::Tuple(items)), Some(i)) =
+                    (keyword("args").map(|a| ir.expr(a.value)), param.checked_sub(skip))
+                {
+                    out.extend(items.get(i as usize).map(|expr| ExprRef { file, expr: *expr }));
+                }
+                match keyword("kwargs").map(|a| ir.expr(a.value)) {
+                    Some(Expr::Call { args, .. }) => {
+                        let arg = args.iter().find(|a| a.kind == ArgKind::Keyword(name));
+                        out.extend(arg.map(|a| ExprRef { file, expr: a.value }));
+                    }
+                    Some(Expr::Dict(items)) => {
+                        let item = items.iter().find(|(k, _)| k.and_then(|k| ir.str_value(k)) == Some(name));
+                        out.extend(item.map(|(_, v)| ExprRef { file, expr: *v }));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        out
+    }
+
     fn caller_files(&self, func: FuncRef) -> usize {
-        self.caller_names(func).iter().map(|n| self.program.files_with(*n).len()).sum()
+        let names = self.caller_names(func);
+        names.iter().filter(|n| **n != "__init__").map(|n| self.program.files_with(*n).len()).sum()
     }
 
     /// The names by which a call can reach the function.
