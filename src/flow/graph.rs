@@ -569,6 +569,12 @@ impl<'p> Stepper<'_, 'p> {
         let ir = program.ir(file);
         let op_at = op.map(|o| (file, o));
         let here = ExprRef { file, expr: target };
+        let augmented = matches!(ir.exprs[target.index()].parent, Parent::Stmt(s)
+            if matches!(ir.stmt(s).kind, Stmt::AugAssign { .. }));
+        if matches!(ir.expr(target), Expr::Name(_) | Expr::Attr { .. }) && !augmented {
+            // The target itself, for its place; nothing goes on from it.
+            self.push(Slot::Expr(here), path, EdgeKind::Local, op_at, true);
+        }
         match ir.expr(target) {
             Expr::Name(name) => {
                 let scope = ir.scope_of(target);
@@ -806,6 +812,7 @@ impl<'p> Stepper<'_, 'p> {
         for (callee, bound, sure) in self.graph.functions_of(ExprRef { file, expr: args[target].value }) {
             let params = &self.program().func(callee).params;
             let skip = usize::from(bound);
+            let is_class = self.program().func(callee).name == "__init__";
             let keyword = match args[i].kind {
                 ArgKind::Keyword(k) => Some(k),
                 _ => None,
@@ -814,7 +821,8 @@ impl<'p> Stepper<'_, 'p> {
                 (true, Some("args"), Some(Proj::Index(n))) => (Some(n as usize + skip), path.pop()),
                 (true, Some("kwargs"), Some(Proj::Key(k))) => (params.iter().position(|p| p.name == k), path.pop()),
                 (false, Some(k), _) => (params.iter().position(|p| p.name == k), path),
-                (false, None, _) if i > target => (Some(i - target - 1 + skip), path),
+                // A class that is handed over is constructed with keywords.
+                (false, None, _) if i > target && !is_class => (Some(i - target - 1 + skip), path),
                 _ => (None, path),
             };
             if let Some(param) = param.filter(|p| *p < params.len()) {
@@ -874,6 +882,7 @@ impl Graph<'_> {
             .filter_map(|t| match t.ty {
                 Type::Func(f) => Some((f, false, t.sure)),
                 Type::Method(f, _) => Some((f, self.program.method_class(f).is_some(), t.sure)),
+                Type::Class(c) => self.program.method(c, Sym::from("__init__")).map(|f| (f, true, t.sure)),
                 _ => None,
             })
             .collect()

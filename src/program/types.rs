@@ -705,6 +705,10 @@ impl<'p> TypeSystem<'p> {
                 Type::External(path) => {
                     let last = path.rsplit('.').next().unwrap_or("");
                     match (last, first) {
+                        ("defaultdict" | "OrderedDict" | "dict" | "MappingProxyType", _) => {
+                            let items = self.of_mapping(at.file, args);
+                            add(&mut out, &[sure(Type::Many(items))], typed.sure);
+                        }
                         ("deepcopy" | "copy" | "replace" | "partial", Some(arg)) => {
                             add(&mut out, &sub(arg), typed.sure)
                         }
@@ -715,6 +719,23 @@ impl<'p> TypeSystem<'p> {
                     }
                 }
                 _ => {}
+            }
+        }
+        out.into()
+    }
+
+    /// The values of a mapping made by a call: what the default factory returns, what the mappings given hold.
+    fn of_mapping(&self, file: FileId, args: &[Arg]) -> Types {
+        let mut out = Vec::new();
+        for arg in args {
+            for typed in self.of(ExprRef { file, expr: arg.value }).iter() {
+                match &typed.ty {
+                    Type::Many(items) => add(&mut out, items, typed.sure),
+                    Type::Func(f) | Type::Method(f, _) if arg.kind == ArgKind::Positional => {
+                        add(&mut out, &self.of_return(*f), typed.sure)
+                    }
+                    _ => {}
+                }
             }
         }
         out.into()
@@ -949,7 +970,69 @@ impl<'p> TypeSystem<'p> {
                 }
             }
         }
+        if out.is_empty() && class.is_none_or(|_| program.func(func).name != "__init__") {
+            self.calls_under_other_names(func, &mut out);
+        }
         out.into()
+    }
+
+    /// Calls of a function that is only handed around: under the name of the parameter, attribute or variable it got.
+    fn calls_under_other_names(&self, func: FuncRef, out: &mut Vec<CallSite>) {
+        const MAX_NAMES: usize = 4;
+        let program = self.program;
+        let name = program.func(func).name;
+        if program.files_with(name).len() > MAX_CALLER_FILES {
+            return;
+        }
+        let mut names: Vec<Sym> = Vec::new();
+        for mention in program.value_mentions(name) {
+            let is_it = self.of(mention).iter().any(|t| match t.ty {
+                Type::Func(f) | Type::Method(f, _) => f == func,
+                _ => false,
+            });
+            if let Some(name) = is_it.then(|| self.name_given(mention)).flatten() {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        for name in names.into_iter().take(MAX_NAMES) {
+            let files = program.files_with(name);
+            if files.len() > MAX_CALLER_FILES {
+                continue;
+            }
+            for file in files.iter().copied() {
+                for call in program.calls_named(file, name) {
+                    let call = ExprRef { file, expr: *call };
+                    if let Some((_, _, sure)) = self.callees(call).into_iter().find(|(f, _, _)| *f == func) {
+                        push_site(out, call, sure);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The name that a value goes by after the expression: of a keyword, a parameter, an assignment's target.
+    fn name_given(&self, at: ExprRef) -> Option<Sym> {
+        let ir = self.program.ir(at.file);
+        match ir.exprs[at.expr.index()].parent {
+            Parent::Stmt(stmt) => match &ir.stmt(stmt).kind {
+                Stmt::Assign { targets, .. } => last_name(ir, *targets.first()?),
+                _ => None,
+            },
+            Parent::Expr(up) => {
+                let Expr::Call { args, .. } = ir.expr(up) else { return None };
+                let i = args.iter().position(|a| a.value == at.expr)?;
+                if let ArgKind::Keyword(name) = args[i].kind {
+                    return Some(name);
+                }
+                let call = ExprRef { file: at.file, expr: up };
+                let (callee, _, _) = *self.callees(call).first()?;
+                let param = self.param_for(call, callee, i)?;
+                self.program.func(callee).params.get(param as usize).map(|p| p.name)
+            }
+            _ => None,
+        }
     }
 }
 
