@@ -135,6 +135,16 @@ pub struct Edge {
     pub sure: bool,
 }
 
+/// What a field is read from.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Holder {
+    Record,
+    /// The record with the rewrites declared so far.
+    View,
+    /// What was published after resolution.
+    Bag,
+}
+
 /// A step that leads nowhere we know.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct DeadEnd {
@@ -153,6 +163,8 @@ pub struct Graph<'p> {
     pub types: TypeSystem<'p>,
     memo: RefCell<FxHashMap<Node, Rc<Steps>>>,
     attr_reads: RefCell<FxHashMap<(ClassRef, Sym), Rc<[(ExprRef, bool)]>>>,
+    /// The namespace of each field that has one.
+    namespaces: FxHashMap<Sym, Sym>,
 }
 
 /// Above this many files that mention an attribute's name, only those that also mention the class, or a name that the
@@ -161,7 +173,13 @@ const MANY_FILES: usize = 24;
 
 impl<'p> Graph<'p> {
     pub fn new(program: &'p Program) -> Self {
-        Graph { program, types: TypeSystem::new(program), memo: RefCell::default(), attr_reads: RefCell::default() }
+        Graph::with_namespaces(program, FxHashMap::default())
+    }
+
+    /// For a tree whose accessors hand out the fields by namespace.
+    pub fn with_namespaces(program: &'p Program, namespaces: FxHashMap<Sym, Sym>) -> Self {
+        let types = TypeSystem::new(program);
+        Graph { program, types, memo: RefCell::default(), attr_reads: RefCell::default(), namespaces }
     }
 
     /// The steps out of a node.
@@ -195,7 +213,45 @@ impl<'p> Graph<'p> {
 
     pub fn is_record_class(&self, class: ClassRef) -> bool {
         let mro = self.program.mro(class);
-        mro.iter().any(|c| self.program.profile.is_root_class(self.program.class(*c).name.as_str()))
+        mro.iter().any(|c| {
+            let name = self.program.class(*c).name;
+            self.program.profile.is_root_class(&name) || self.is_view_name(&name)
+        })
+    }
+
+    fn is_view_name(&self, class: &str) -> bool {
+        self.program.profile.resolution.views.iter().any(|v| v == class)
+    }
+
+    /// Is the attribute `field` of such an object the field of the record? And what does a read of it see?
+    pub fn holds_field(&self, types: &Types, field: Sym) -> Option<(bool, Holder)> {
+        let namespace = self.namespaces.get(&field);
+        let mut found = None;
+        for typed in types.iter() {
+            let holder = match &typed.ty {
+                Type::Instance(class) if self.is_record_class(*class) => {
+                    let name = self.program.class(*class).name;
+                    if self.is_view_name(&name) { Holder::View } else { Holder::Record }
+                }
+                Type::Instance(class) => {
+                    let name = self.program.class(*class).name;
+                    let bags = &self.program.profile.resolution.bag_classes;
+                    let path = bags.iter().find(|(c, _)| *c == name.as_str()).map(|(_, path)| path.as_str());
+                    if path.is_none() || path != namespace.map(|n| n.as_str()) {
+                        continue;
+                    }
+                    Holder::Bag
+                }
+                Type::Bag(path) if namespace == Some(path) => Holder::Bag,
+                _ => continue,
+            };
+            found = found.max(Some((typed.sure, holder)));
+        }
+        found
+    }
+
+    pub fn is_namespaced(&self, field: Sym) -> bool {
+        self.namespaces.contains_key(&field)
     }
 
     /// Every place that reads `attr` of an instance of the class or a relative.

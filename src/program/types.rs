@@ -22,6 +22,8 @@ pub enum Type {
     External(Sym),
     /// An instance of a class outside the tree.
     ExternalInstance(Sym),
+    /// The bag of a namespace of the record, by dotted path.
+    Bag(Sym),
     /// `super()` in a method of the first class, on a receiver of the second.
     Super(ClassRef, ClassRef),
     /// A container whose elements are known one by one.
@@ -371,7 +373,8 @@ impl<'p> TypeSystem<'p> {
 
     fn find_hint(&self, name: Sym) -> Types {
         let Some(hints) = self.program.hints.get(&name) else { return none() };
-        let total: u32 = hints.iter().map(|(_, n)| n).sum();
+        let says_something = |class: &Sym| !matches!(class.as_str(), "Any" | "None" | "True" | "False" | "Callable");
+        let total: u32 = hints.iter().filter(|(c, _)| says_something(c)).map(|(_, n)| n).sum();
         let mut out: Vec<Typed> = Vec::new();
         let mut resolved = 0;
         for (class, count) in hints {
@@ -412,8 +415,12 @@ impl<'p> TypeSystem<'p> {
             add(&mut out, &self.of(ExprRef { file: func.file, expr: default }), true);
             out.retain(|t| !matches!(t.ty, Type::Str(_)));
         }
-        if param.annotation.is_none() && out.is_empty() {
+        let vague = |t: &Typed| matches!(&t.ty, Type::ExternalInstance(p) if matches!(p.as_str(), "typing.Any" | "object"));
+        if out.iter().all(vague) {
             add(&mut out, &self.hint(param.name), false);
+        }
+        if index == 0 && program.has_decorator(func, &names(&program.profile.resolution.passes)) {
+            add(&mut out, &self.view(), true);
         }
         if !useful(&out) && matches!(param.kind, ParamKind::Positional | ParamKind::KeywordOnly) {
             let plain = out.iter().any(|t| matches!(&t.ty, Type::ExternalInstance(p) if is_plain(p)));
@@ -436,6 +443,16 @@ impl<'p> TypeSystem<'p> {
             }
         }
         out.into()
+    }
+
+    /// An instance of the view class, where the tree has one.
+    fn view(&self) -> Types {
+        let program = self.program;
+        let Some(name) = program.profile.resolution.views.first() else { return none() };
+        let name = Sym::from(name);
+        let files = program.files_defining_class(name);
+        let classes = files.iter().flat_map(|f| program.classes_named(*f, name));
+        classes.map(|c| sure(Type::Instance(c))).collect()
     }
 
     /// The types that an annotation names.
@@ -549,6 +566,10 @@ impl<'p> TypeSystem<'p> {
                 Type::External(path) | Type::ExternalInstance(path) => {
                     let ty = Type::External(Sym::from(&format!("{path}.{attr}")));
                     add(&mut out, &[sure(ty)], typed.sure);
+                }
+                Type::Bag(path) => {
+                    let inner = Type::Bag(Sym::from(&format!("{path}.{attr}")));
+                    add(&mut out, &[sure(inner)], typed.sure);
                 }
                 Type::Super(inside, receiver) => {
                     if let Some(method) = self.program.super_method(*inside, *receiver, attr) {
@@ -758,6 +779,9 @@ impl<'p> TypeSystem<'p> {
         let f = program.func(func);
         let (types, _) = self.guarded(Key::Return(func), none(), || {
             let mut out = Vec::new();
+            if let Some(path) = program.bag_path(func) {
+                return one(Type::Bag(path));
+            }
             if let Some(returns) = f.returns {
                 add(&mut out, &self.of_annotation(func.file, f.scope, returns), true);
             }
@@ -1034,6 +1058,10 @@ impl<'p> TypeSystem<'p> {
             _ => None,
         }
     }
+}
+
+fn names(list: &[String]) -> Vec<&str> {
+    list.iter().map(String::as_str).collect()
 }
 
 fn push_site(out: &mut Vec<CallSite>, call: ExprRef, sure: bool) {
