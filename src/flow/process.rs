@@ -166,6 +166,9 @@ impl<'g, 'p> Processes<'g, 'p> {
     fn entry(&self, func: FuncRef) -> Option<(&'p str, Option<ExprRef>)> {
         let program = self.program();
         let f = program.func(func);
+        if let Some(kind) = self.profile().home_kind(&program.file(func.file).path) {
+            return Some((kind, None));
+        }
         let spawn = self.spawns().iter().find(|s| s.is_process && s.targets.contains(&func));
         if let Some(spawn) = spawn {
             return Some((self.profile().entry_kind(&f.name), Some(spawn.call)));
@@ -307,7 +310,12 @@ impl<'g, 'p> Processes<'g, 'p> {
         let ir = self.program().ir(spawn.call.file);
         let Expr::Call { args, .. } = ir.expr(spawn.call.expr) else { return };
         let mut names = Vec::new();
-        args.iter().for_each(|a| names_in(ir, a.value, &mut names));
+        for arg in args {
+            names_in(ir, arg.value, &mut names);
+            for items in self.program().tuple_literals(ExprRef { file: spawn.call.file, expr: arg.value }) {
+                items.iter().for_each(|item| names_in(ir, *item, &mut names));
+            }
+        }
         for (expr, name) in &names {
             let at = ExprRef { file: spawn.call.file, expr: *expr };
             if self.is_axis(at, 3) && self.profile().is_axis(name) {
@@ -348,7 +356,8 @@ impl<'g, 'p> Processes<'g, 'p> {
                 if !matches!(arg.kind, ArgKind::Keyword(k) if k == "args") {
                     continue;
                 }
-                if let (Expr::Tuple(items), Some(i)) = (ir.expr(arg.value), param.checked_sub(skip)) {
+                let Some(i) = param.checked_sub(skip) else { continue };
+                for items in self.program().tuple_literals(ExprRef { file: spawn.call.file, expr: arg.value }) {
                     out.extend(items.get(i as usize).map(|e| ExprRef { file: spawn.call.file, expr: *e }));
                 }
             }

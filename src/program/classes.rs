@@ -379,4 +379,33 @@ impl Program {
         let name = last_name(ir, *callee)?;
         methods.iter().any(|m| *m == name.as_str()).then(|| ir.str_value(args.first()?.value)).flatten()
     }
+
+    /// The tuple or list literals that an expression is, or that a local name was assigned.
+    pub fn tuple_literals(&self, at: ExprRef) -> Vec<&[ExprId]> {
+        let ir = self.ir(at.file);
+        match ir.expr(at.expr) {
+            Expr::Tuple(items) | Expr::List(items) => vec![items],
+            Expr::Name(_) => {
+                let Binding::Local(scope, defs) = self.binding(at) else { return Vec::new() };
+                let defuse = self.defuse(at.file, scope);
+                let targets = defs.iter().filter_map(|d| match defuse.defs.get(d.0 as usize)?.site {
+                    DefSite::Target(target) => Some(target),
+                    _ => None,
+                });
+                let values = targets.filter_map(|t| match ir.exprs[t.index()].parent {
+                    Parent::Stmt(stmt) => match &ir.stmt(stmt).kind {
+                        Stmt::Assign { value, .. } => Some(*value),
+                        _ => None,
+                    },
+                    _ => None,
+                });
+                let literals = values.filter_map(|v| match ir.expr(v) {
+                    Expr::Tuple(items) | Expr::List(items) => Some(&items[..]),
+                    _ => None,
+                });
+                literals.collect()
+            }
+            _ => Vec::new(),
+        }
+    }
 }

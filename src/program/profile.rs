@@ -146,6 +146,8 @@ pub struct Processes {
     pub decorators: Vec<(String, String)>,
     /// Paths of programs, with the kind of process that their main part is.
     pub mains: Vec<(String, String)>,
+    /// Path prefixes whose code runs in one kind of process, whoever else can call it.
+    pub homes: Vec<(String, String)>,
     /// Path prefixes whose code runs in one kind of process where nothing else tells.
     pub folders: Vec<(String, String)>,
     /// Rank variables that number processes, with the field that counts them.
@@ -226,6 +228,10 @@ impl Profile {
     pub fn main_kind(&self, path: &str) -> Option<&str> {
         let found = self.process.mains.iter().find(|(start, _)| path.starts_with(start.as_str()));
         Some(found.map_or("other", |(_, kind)| kind))
+    }
+
+    pub fn home_kind(&self, path: &str) -> Option<&str> {
+        self.process.homes.iter().find(|(start, _)| path.starts_with(start.as_str())).map(|(_, kind)| kind.as_str())
     }
 
     pub fn folder_kind(&self, path: &str) -> Option<&str> {

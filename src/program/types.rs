@@ -416,8 +416,10 @@ impl<'p> TypeSystem<'p> {
             out.retain(|t| !matches!(t.ty, Type::Str(_)));
         }
         let vague = |t: &Typed| matches!(&t.ty, Type::ExternalInstance(p) if matches!(p.as_str(), "typing.Any" | "object"));
-        if out.iter().all(vague) {
-            add(&mut out, &self.hint(param.name), false);
+        // A name that the whole tree uses for one class is as good as its call sites, and cheaper; others come last.
+        let hinted = if out.iter().all(vague) { self.hint(param.name) } else { none() };
+        if hinted.len() == 1 {
+            add(&mut out, &hinted, false);
         }
         if index == 0 && program.has_decorator(func, &names(&program.profile.resolution.passes)) {
             add(&mut out, &self.view(), true);
@@ -441,6 +443,9 @@ impl<'p> TypeSystem<'p> {
                 }
                 self.caller_hops.set(hops);
             }
+        }
+        if !useful(&out) {
+            add(&mut out, &hinted, false);
         }
         out.into()
     }
@@ -719,7 +724,11 @@ impl<'p> TypeSystem<'p> {
                     // `registry.get(name)`: a method of a container, typed as the container.
                     let method = last_name(ir, func).map(|n| n.to_string());
                     match method.as_deref() {
-                        Some("values" | "items" | "copy") => add(&mut out, &[typed.clone()], true),
+                        Some("items") => {
+                            let pair = sure(Type::Tuple(Rc::from([none(), items.clone()])));
+                            add(&mut out, &[sure(Type::Many(Rc::from([pair])))], typed.sure);
+                        }
+                        Some("values" | "copy") => add(&mut out, &[typed.clone()], true),
                         _ => add(&mut out, items, typed.sure),
                     }
                 }
@@ -915,10 +924,10 @@ impl<'p> TypeSystem<'p> {
                 if keyword("target").and_then(|t| last_name(ir, t.value)) != Some(f.name) {
                     continue;
                 }
-                if let (Some(Expr::Tuple(items)), Some(i)) =
-                    (keyword("args").map(|a| ir.expr(a.value)), param.checked_sub(skip))
-                {
-                    out.extend(items.get(i as usize).map(|expr| ExprRef { file, expr: *expr }));
+                if let (Some(args), Some(i)) = (keyword("args"), param.checked_sub(skip)) {
+                    for items in program.tuple_literals(ExprRef { file, expr: args.value }) {
+                        out.extend(items.get(i as usize).map(|expr| ExprRef { file, expr: *expr }));
+                    }
                 }
                 match keyword("kwargs").map(|a| ir.expr(a.value)) {
                     Some(Expr::Call { args, .. }) => {
@@ -969,6 +978,9 @@ impl<'p> TypeSystem<'p> {
 
     fn find_callers(&self, func: FuncRef) -> Rc<[CallSite]> {
         let program = self.program;
+        if program.func(func).name == "<lambda>" {
+            return self.lambda_callers(func);
+        }
         let class = program.method_class(func);
         let mut out: Vec<CallSite> = Vec::new();
         for name in self.caller_names(func) {
@@ -996,6 +1008,29 @@ impl<'p> TypeSystem<'p> {
         }
         if out.is_empty() && class.is_none_or(|_| program.func(func).name != "__init__") {
             self.calls_under_other_names(func, &mut out);
+        }
+        out.into()
+    }
+
+    /// A lambda has no name: the calls of locals and elements in its own file that can be it.
+    fn lambda_callers(&self, func: FuncRef) -> Rc<[CallSite]> {
+        let file = func.file;
+        let ir = self.program.ir(file);
+        let mut out = Vec::new();
+        for (i, node) in ir.exprs.iter().enumerate() {
+            let Expr::Call { func: callee, .. } = node.kind else { continue };
+            let call = ExprRef { file, expr: ExprId(i as u32) };
+            let at = ExprRef { file, expr: callee };
+            let held = match ir.expr(callee) {
+                Expr::Name(_) => matches!(self.program.binding(at), Binding::Local(..)),
+                Expr::Subscript { .. } | Expr::Lambda(_) => true,
+                _ => false,
+            };
+            if held {
+                if let Some((_, _, sure)) = self.callees(call).into_iter().find(|(f, _, _)| *f == func) {
+                    push_site(&mut out, call, sure);
+                }
+            }
         }
         out.into()
     }
