@@ -507,7 +507,14 @@ impl<'p> Stepper<'_, 'p> {
             }
             Expr::Tuple(items) | Expr::List(items) => {
                 let i = items.iter().position(|i| *i == e).unwrap_or(0);
-                self.outer(file, up, path.push(Proj::Index(i as u32)), None);
+                // What stands before `*name` takes as many places as the name's literal has.
+                let before: usize = items[..i].iter().map(|item| self.width(file, *item)).sum();
+                let path = match (ir.expr(e), path.first()) {
+                    (Expr::Starred(_), Some(Proj::Index(n))) => path.pop().push(Proj::Index(before as u32 + n)),
+                    (Expr::Starred(_), _) => path,
+                    _ => path.push(Proj::Index(before as u32)),
+                };
+                self.outer(file, up, path, None);
             }
             Expr::Set(_) => self.outer(file, up, path.push(Proj::Elem), None),
             Expr::Dict(items) => {
@@ -548,6 +555,17 @@ impl<'p> Stepper<'_, 'p> {
                 self.assign(file, *target, path, None);
             }
             _ => {}
+        }
+    }
+
+    /// How many elements an item of a literal stands for.
+    fn width(&self, file: FileId, item: ExprId) -> usize {
+        match self.program().ir(file).expr(item) {
+            Expr::Starred(inner) => {
+                let literals = self.program().tuple_literals(ExprRef { file, expr: *inner });
+                literals.first().map_or(1, Vec::len)
+            }
+            _ => 1,
         }
     }
 

@@ -380,23 +380,17 @@ impl Program {
         methods.iter().any(|m| *m == name.as_str()).then(|| ir.str_value(args.first()?.value)).flatten()
     }
 
-    /// The tuple or list literals that an expression is, or that a local name was assigned.
-    pub fn tuple_literals(&self, at: ExprRef) -> Vec<&[ExprId]> {
+    /// The tuple or list literals that an expression is, or that a local name was assigned; `*name` inside one is
+    /// replaced by the literal that the name was assigned.
+    pub fn tuple_literals(&self, at: ExprRef) -> Vec<Vec<ExprId>> {
         let ir = self.ir(at.file);
-        match ir.expr(at.expr) {
+        let literals: Vec<&[ExprId]> = match ir.expr(at.expr) {
             Expr::Tuple(items) | Expr::List(items) => vec![items],
             Expr::Name(_) => {
                 let Binding::Local(scope, defs) = self.binding(at) else { return Vec::new() };
                 let defuse = self.defuse(at.file, scope);
-                let targets = defs.iter().filter_map(|d| match defuse.defs.get(d.0 as usize)?.site {
-                    DefSite::Target(target) => Some(target),
-                    _ => None,
-                });
-                let values = targets.filter_map(|t| match ir.exprs[t.index()].parent {
-                    Parent::Stmt(stmt) => match &ir.stmt(stmt).kind {
-                        Stmt::Assign { value, .. } => Some(*value),
-                        _ => None,
-                    },
+                let values = defs.iter().filter_map(|d| match defuse.defs.get(d.0 as usize)?.site {
+                    DefSite::Target(target) => assigned_to(ir, target),
                     _ => None,
                 });
                 let literals = values.filter_map(|v| match ir.expr(v) {
@@ -406,6 +400,33 @@ impl Program {
                 literals.collect()
             }
             _ => Vec::new(),
+        };
+        literals.into_iter().map(|items| self.unpacked(at.file, items)).collect()
+    }
+
+    fn unpacked(&self, file: FileId, items: &[ExprId]) -> Vec<ExprId> {
+        let ir = self.ir(file);
+        let mut out = Vec::new();
+        for item in items {
+            match ir.expr(*item) {
+                Expr::Starred(inner) if !matches!(ir.expr(*inner), Expr::Starred(_)) => {
+                    match self.tuple_literals(ExprRef { file, expr: *inner }).into_iter().next() {
+                        Some(inner) if out.len() + inner.len() < 256 => out.extend(inner),
+                        _ => out.push(*item),
+                    }
+                }
+                _ => out.push(*item),
+            }
         }
+        out
+    }
+}
+
+/// What the assignment around a target that stands alone in it assigns.
+fn assigned_to(ir: &FileIr, target: ExprId) -> Option<ExprId> {
+    let Parent::Stmt(stmt) = ir.exprs[target.index()].parent else { return None };
+    match &ir.stmt(stmt).kind {
+        Stmt::Assign { value, .. } => Some(*value),
+        _ => None,
     }
 }

@@ -42,11 +42,11 @@ pub struct Typed {
 pub type Types = Rc<[Typed]>;
 
 const MAX_DEPTH: u32 = 40;
-const MAX_SET: usize = 24;
+const MAX_SET: usize = 64;
 /// A parameter's type is looked up at its call sites only where few files can hold them.
 const MAX_CALLER_FILES: usize = 30;
 /// How many times in a row a type is asked of call sites.
-const MAX_CALLER_HOPS: u32 = 2;
+const MAX_CALLER_HOPS: u32 = 3;
 /// The same for parameters annotated as callables, which are few and travel far.
 const MAX_CALLABLE_HOPS: u32 = 8;
 
