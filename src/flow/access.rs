@@ -4,7 +4,7 @@
 //! that is computed (`getattr(record, name)`) is followed back from the literals. Reads of an attribute that merely has
 //! the same name are not accesses.
 
-use super::graph::{Graph, Kind, Slot};
+use super::graph::{Graph, Holder, Kind, Path, Proj, Slot};
 use super::trace::Trace;
 use crate::program::resolve::Entity;
 use crate::program::*;
@@ -29,6 +29,7 @@ pub struct Access {
     pub how: How,
     pub write: Option<Written>,
     pub sure: bool,
+    pub holder: Holder,
 }
 
 /// What a write stores.
@@ -61,6 +62,7 @@ pub fn of_field(graph: &Graph, field: Sym) -> Vec<Access> {
         attributes(graph, file, field, &mut out);
         named(graph, file, field, &mut out);
         keys(program, file, field, &dicts, &mut out);
+        declared(graph, file, field, &mut out);
     }
     out.sort_by_key(|a| (a.at.file, a.place.line, a.place.column, a.write.is_some()));
     out.dedup_by_key(|a| (a.at, a.place, a.write.is_some()));
@@ -73,9 +75,9 @@ fn attributes(graph: &Graph, file: FileId, field: Sym, out: &mut Vec<Access>) {
     for at in program.attrs_named(file, field) {
         let Expr::Attr { base, at: place, .. } = ir.expr(*at) else { continue };
         let types = graph.types.of(ExprRef { file, expr: *base });
-        let Some(sure) = graph.is_record(&types) else { continue };
+        let Some((sure, holder)) = graph.holds_field(&types, field) else { continue };
         let write = written(ir, program, file, *at);
-        out.push(Access { place: *place, at: ExprRef { file, expr: *at }, how: How::Attribute, write, sure });
+        out.push(Access { place: *place, at: ExprRef { file, expr: *at }, how: How::Attribute, write, sure, holder });
     }
 }
 
@@ -128,8 +130,8 @@ fn named(graph: &Graph, file: FileId, field: Sym, out: &mut Vec<Access>) {
                 let types = graph.types.of(ExprRef { file, expr: first.value });
                 if let Some(sure) = graph.is_record(&types) {
                     let write = Some(Written::Value(arg.value));
-                    let place = ir.span(arg.value);
-                    out.push(Access { place, at: literal, how: How::Named, write, sure });
+                    let holder = Holder::Record;
+                    out.push(Access { place: arg.at, at: literal, how: How::Named, write, sure, holder });
                 }
             }
             _ => {}
@@ -179,9 +181,10 @@ fn accessor_call(graph: &Graph, name: ExprRef, literal: ExprRef) -> Option<Acces
         "setattr" => Some(args.get(2).map_or(Written::Unknown, |a| Written::Value(a.value))),
         _ => return None,
     };
-    let sure = graph.is_record(&graph.types.of(ExprRef { file, expr: args[0].value }))?;
+    let field = graph.program.ir(literal.file).str_value(literal.expr)?;
+    let (sure, holder) = graph.holds_field(&graph.types.of(ExprRef { file, expr: args[0].value }), field)?;
     let place = if literal == name { ir.span(name.expr) } else { ir.span(call) };
-    Some(Access { place, at: ExprRef { file, expr: call }, how: How::Named, write, sure })
+    Some(Access { place, at: ExprRef { file, expr: call }, how: How::Named, write, sure, holder })
 }
 
 /// Module-level dictionaries that publish the record: `name = {"field": Record.field, …}`.
@@ -246,7 +249,94 @@ fn keys(program: &Program, file: FileId, field: Sym, dicts: &[Entity], out: &mut
         let is_dict = program.entities(ExprRef { file, expr: base }).iter().any(|e| dicts.contains(e));
         if is_dict {
             let write = written(ir, program, file, at.expr);
-            out.push(Access { place: ir.span(key), at, how: How::Key, write, sure: true });
+            let holder = Holder::Record;
+            out.push(Access { place: ir.span(key), at, how: How::Key, write, sure: true, holder });
         }
     }
+}
+
+/// Rewrites that are declared rather than assigned: keywords of a declaring call, keys of a dictionary that reaches one
+/// or that a registered function returns.
+fn declared(graph: &Graph, file: FileId, field: Sym, out: &mut Vec<Access>) {
+    let program = graph.program;
+    let resolution = &program.profile.resolution;
+    if resolution.declare.is_empty() {
+        return;
+    }
+    let ir = program.ir(file);
+    let mut push = |place: Span, at: ExprId, value: ExprId, sure: bool| {
+        let at = ExprRef { file, expr: at };
+        let write = Some(Written::Value(value));
+        out.push(Access { place, at, how: How::Named, write, sure, holder: Holder::View });
+    };
+    for (i, node) in ir.exprs.iter().enumerate() {
+        let at = ExprId(i as u32);
+        match &node.kind {
+            Expr::Call { func, args } => {
+                let Some(arg) = args.iter().find(|a| a.kind == ArgKind::Keyword(field)) else { continue };
+                let Some(name) = last_name(ir, *func) else { continue };
+                let declares = resolution.declare.iter().any(|d| *d == name.as_str());
+                let overrides = resolution.overrides.iter().any(|o| *o == name.as_str());
+                if declares || overrides && overrides_field(graph, file, *func, field) {
+                    push(arg.at, at, arg.value, true);
+                } else if matches!(name.as_str(), "dict" | "update") && reaches_declaration(graph, file, arg.value, field) {
+                    push(arg.at, at, arg.value, true);
+                }
+            }
+            Expr::Str(text) if *text == field => {
+                if let Some(value) = value_under_key(ir, at) {
+                    if reaches_declaration(graph, file, value, field) {
+                        push(node.span, at, value, true);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The value that a dictionary gets under a key literal: `{"key": value}`, `d["key"] = value`.
+fn value_under_key(ir: &FileIr, key: ExprId) -> Option<ExprId> {
+    let Parent::Expr(up) = ir.exprs[key.index()].parent else { return None };
+    match ir.expr(up) {
+        Expr::Dict(items) => items.iter().find(|(k, _)| *k == Some(key)).map(|(_, v)| *v),
+        Expr::Subscript { index, .. } if *index == key => super::origin::assigned_value(ir, up),
+        _ => None,
+    }
+}
+
+/// `context.override("source", field=value)`, `bag.override(field=value)`, also through `self.record_updates(…)`.
+fn overrides_field(graph: &Graph, file: FileId, func: ExprId, field: Sym) -> bool {
+    use crate::program::types::Type;
+    let ir = graph.program.ir(file);
+    let Expr::Attr { base, .. } = ir.expr(func) else { return false };
+    let types = graph.types.of(ExprRef { file, expr: *base });
+    let of_class = types.iter().any(|t| match &t.ty {
+        Type::Bag(_) => true,
+        Type::Instance(_) => true,
+        _ => false,
+    });
+    of_class && graph.is_namespaced(field)
+}
+
+/// Does a dictionary value arrive at a declaring call under its key, or at the return of a registered function?
+fn reaches_declaration(graph: &Graph, file: FileId, value: ExprId, field: Sym) -> bool {
+    let program = graph.program;
+    let resolution = &program.profile.resolution;
+    let start = ExprRef { file, expr: value };
+    // Follow the container, not what else the value does.
+    let trace = Trace::bounded(graph, &[(start, Kind::Value)], 120);
+    let at_key = |path: Path| path.first() == Some(Proj::Key(field));
+    let registered: Vec<&str> =
+        resolution.passes.iter().chain(&resolution.providers).map(String::as_str).collect();
+    trace.states.iter().any(|s| match s.node.slot {
+        Slot::Def(file, Scope::Func(func), def) if at_key(s.node.path) => {
+            let func = program.func(FuncRef { file, func });
+            let is_rest = func.params.get(def.0 as usize).is_some_and(|p| p.kind == ParamKind::DoubleStar);
+            let named = |list: &[String]| list.iter().any(|n| *n == func.name.as_str());
+            is_rest && (named(&resolution.declare) || named(&resolution.overrides))
+        }
+        Slot::Return(func) if at_key(s.node.path) => program.has_decorator(func, &registered),
+        _ => false,
+    })
 }

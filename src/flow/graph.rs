@@ -23,6 +23,8 @@ pub enum Slot {
     /// A module variable.
     Global(FileId, Sym),
     Return(FuncRef),
+    /// Another field of the record, that a write gives this value to; the walk ends there.
+    Field(Sym),
 }
 
 /// One step into a container.
@@ -133,6 +135,16 @@ pub struct Edge {
     pub sure: bool,
 }
 
+/// What a field is read from.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Holder {
+    Record,
+    /// The record with the rewrites declared so far.
+    View,
+    /// What was published after resolution.
+    Bag,
+}
+
 /// A step that leads nowhere we know.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct DeadEnd {
@@ -151,6 +163,8 @@ pub struct Graph<'p> {
     pub types: TypeSystem<'p>,
     memo: RefCell<FxHashMap<Node, Rc<Steps>>>,
     attr_reads: RefCell<FxHashMap<(ClassRef, Sym), Rc<[(ExprRef, bool)]>>>,
+    /// The namespace of each field that has one.
+    namespaces: FxHashMap<Sym, Sym>,
 }
 
 /// Above this many files that mention an attribute's name, only those that also mention the class, or a name that the
@@ -159,7 +173,13 @@ const MANY_FILES: usize = 24;
 
 impl<'p> Graph<'p> {
     pub fn new(program: &'p Program) -> Self {
-        Graph { program, types: TypeSystem::new(program), memo: RefCell::default(), attr_reads: RefCell::default() }
+        Graph::with_namespaces(program, FxHashMap::default())
+    }
+
+    /// For a tree whose accessors hand out the fields by namespace.
+    pub fn with_namespaces(program: &'p Program, namespaces: FxHashMap<Sym, Sym>) -> Self {
+        let types = TypeSystem::new(program);
+        Graph { program, types, memo: RefCell::default(), attr_reads: RefCell::default(), namespaces }
     }
 
     /// The steps out of a node.
@@ -173,7 +193,7 @@ impl<'p> Graph<'p> {
             Slot::Def(file, scope, def) => out.from_def(file, scope, def),
             Slot::Attr(class, attr) => out.from_attr(class, attr),
             Slot::Global(file, name) => out.from_global(file, name),
-            Slot::Return(_) => {}
+            Slot::Return(_) | Slot::Field(_) => {}
         }
         let steps = Rc::new(out.steps);
         self.memo.borrow_mut().insert(node, steps.clone());
@@ -193,7 +213,45 @@ impl<'p> Graph<'p> {
 
     pub fn is_record_class(&self, class: ClassRef) -> bool {
         let mro = self.program.mro(class);
-        mro.iter().any(|c| self.program.profile.is_root_class(self.program.class(*c).name.as_str()))
+        mro.iter().any(|c| {
+            let name = self.program.class(*c).name;
+            self.program.profile.is_root_class(&name) || self.is_view_name(&name)
+        })
+    }
+
+    fn is_view_name(&self, class: &str) -> bool {
+        self.program.profile.resolution.views.iter().any(|v| v == class)
+    }
+
+    /// Is the attribute `field` of such an object the field of the record? And what does a read of it see?
+    pub fn holds_field(&self, types: &Types, field: Sym) -> Option<(bool, Holder)> {
+        let namespace = self.namespaces.get(&field);
+        let mut found = None;
+        for typed in types.iter() {
+            let holder = match &typed.ty {
+                Type::Instance(class) if self.is_record_class(*class) => {
+                    let name = self.program.class(*class).name;
+                    if self.is_view_name(&name) { Holder::View } else { Holder::Record }
+                }
+                Type::Instance(class) => {
+                    let name = self.program.class(*class).name;
+                    let bags = &self.program.profile.resolution.bag_classes;
+                    let path = bags.iter().find(|(c, _)| *c == name.as_str()).map(|(_, path)| path.as_str());
+                    if path.is_none() || path != namespace.map(|n| n.as_str()) {
+                        continue;
+                    }
+                    Holder::Bag
+                }
+                Type::Bag(path) if namespace == Some(path) => Holder::Bag,
+                _ => continue,
+            };
+            found = found.max(Some((typed.sure, holder)));
+        }
+        found
+    }
+
+    pub fn is_namespaced(&self, field: Sym) -> bool {
+        self.namespaces.contains_key(&field)
     }
 
     /// Every place that reads `attr` of an instance of the class or a relative.
@@ -567,6 +625,12 @@ impl<'p> Stepper<'_, 'p> {
         let ir = program.ir(file);
         let op_at = op.map(|o| (file, o));
         let here = ExprRef { file, expr: target };
+        let augmented = matches!(ir.exprs[target.index()].parent, Parent::Stmt(s)
+            if matches!(ir.stmt(s).kind, Stmt::AugAssign { .. }));
+        if matches!(ir.expr(target), Expr::Name(_) | Expr::Attr { .. }) && !augmented {
+            // The target itself, for its place; nothing goes on from it.
+            self.push(Slot::Expr(here), path, EdgeKind::Local, op_at, true);
+        }
         match ir.expr(target) {
             Expr::Name(name) => {
                 let scope = ir.scope_of(target);
@@ -608,7 +672,8 @@ impl<'p> Stepper<'_, 'p> {
     fn store_attr(&mut self, at: ExprRef, base: ExprId, attr: Sym, path: Path, op: Option<(FileId, Op)>) {
         let types = self.graph.types.of(ExprRef { file: at.file, expr: base });
         if self.graph.is_record(&types).is_some() {
-            // A write of a field of the record is a matter of precedence, not of flow.
+            // What a write of another field means is a matter of precedence, not of flow.
+            self.push(Slot::Field(attr), path, EdgeKind::Attribute, op, true);
             return;
         }
         let mut any = false;
@@ -803,6 +868,7 @@ impl<'p> Stepper<'_, 'p> {
         for (callee, bound, sure) in self.graph.functions_of(ExprRef { file, expr: args[target].value }) {
             let params = &self.program().func(callee).params;
             let skip = usize::from(bound);
+            let is_class = self.program().func(callee).name == "__init__";
             let keyword = match args[i].kind {
                 ArgKind::Keyword(k) => Some(k),
                 _ => None,
@@ -811,7 +877,8 @@ impl<'p> Stepper<'_, 'p> {
                 (true, Some("args"), Some(Proj::Index(n))) => (Some(n as usize + skip), path.pop()),
                 (true, Some("kwargs"), Some(Proj::Key(k))) => (params.iter().position(|p| p.name == k), path.pop()),
                 (false, Some(k), _) => (params.iter().position(|p| p.name == k), path),
-                (false, None, _) if i > target => (Some(i - target - 1 + skip), path),
+                // A class that is handed over is constructed with keywords.
+                (false, None, _) if i > target && !is_class => (Some(i - target - 1 + skip), path),
                 _ => (None, path),
             };
             if let Some(param) = param.filter(|p| *p < params.len()) {
@@ -871,6 +938,7 @@ impl Graph<'_> {
             .filter_map(|t| match t.ty {
                 Type::Func(f) => Some((f, false, t.sure)),
                 Type::Method(f, _) => Some((f, self.program.method_class(f).is_some(), t.sure)),
+                Type::Class(c) => self.program.method(c, Sym::from("__init__")).map(|f| (f, true, t.sure)),
                 _ => None,
             })
             .collect()

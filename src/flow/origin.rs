@@ -75,7 +75,7 @@ impl<'g, 'p> Origins<'g, 'p> {
             return None;
         }
         let types = self.graph.types.of(ExprRef { file: at.file, expr: base });
-        self.graph.is_record(&types).map(|_| field)
+        self.graph.holds_field(&types, field).map(|_| field)
     }
 
     fn collect(&self, at: ExprRef, hops: u32, condition: bool, busy: &mut Vec<ExprRef>, out: &mut Vec<Origin>) {

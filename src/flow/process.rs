@@ -33,12 +33,14 @@ pub struct Running {
 pub struct Processes<'g, 'p> {
     graph: &'g Graph<'p>,
     spawns: OnceCell<Vec<SpawnSite>>,
-    ups: RefCell<FxHashMap<FuncRef, Rc<[ExprRef]>>>,
+    ups: RefCell<FxHashMap<(FuncRef, bool), Rc<[ExprRef]>>>,
     running: RefCell<FxHashMap<FuncRef, Rc<Running>>>,
 }
 
 /// A climb that meets more functions than this is given up; what it found until then stands.
 const MAX_CLIMB: usize = 600;
+/// A method whose name more files mention is looked up through its class instead.
+const MAX_CALLER_FILES: usize = 40;
 
 impl<'g, 'p> Processes<'g, 'p> {
     pub fn new(graph: &'g Graph<'p>) -> Self {
@@ -111,12 +113,17 @@ impl<'g, 'p> Processes<'g, 'p> {
         if let Some(known) = self.running.borrow().get(&func) {
             return known.clone();
         }
-        let found = Rc::new(self.climb(func));
+        // Calls first; a method that is only handed around runs wherever its class is put to use.
+        let mut found = self.climb(func, false);
+        if found.kinds.is_empty() {
+            found = self.climb(func, true);
+        }
+        let found = Rc::new(found);
         self.running.borrow_mut().insert(func, found.clone());
         found
     }
 
-    fn climb(&self, start: FuncRef) -> Running {
+    fn climb(&self, start: FuncRef, by_class: bool) -> Running {
         let mut out = Running::default();
         let mut seen: FxHashSet<FuncRef> = FxHashSet::default();
         let mut queue = std::collections::VecDeque::from([start]);
@@ -129,7 +136,7 @@ impl<'g, 'p> Processes<'g, 'p> {
             if seen.len() > MAX_CLIMB {
                 break;
             }
-            for up in self.ups(func).iter() {
+            for up in self.ups(func, by_class).iter() {
                 match self.function_around(*up) {
                     Some(outer) => {
                         if seen.insert(outer) {
@@ -146,7 +153,7 @@ impl<'g, 'p> Processes<'g, 'p> {
                 }
             }
         }
-        if out.kinds.is_empty() {
+        if out.kinds.is_empty() && by_class {
             let path = &self.program().file(start.file).path;
             if let Some(kind) = self.profile().folder_kind(path) {
                 out.add(kind, None);
@@ -194,8 +201,8 @@ impl<'g, 'p> Processes<'g, 'p> {
     }
 
     /// The expressions that bring a function to run: calls, mentions, constructions of its class, the function around.
-    fn ups(&self, func: FuncRef) -> Rc<[ExprRef]> {
-        if let Some(known) = self.ups.borrow().get(&func) {
+    fn ups(&self, func: FuncRef, by_class: bool) -> Rc<[ExprRef]> {
+        if let Some(known) = self.ups.borrow().get(&(func, by_class)) {
             return known.clone();
         }
         let program = self.program();
@@ -204,6 +211,16 @@ impl<'g, 'p> Processes<'g, 'p> {
         match f.scope {
             Scope::Class(class) => {
                 let class = ClassRef { file: func.file, class };
+                let construction = matches!(f.name.as_str(), "__init__" | "__new__" | "__post_init__");
+                if !by_class && !construction && program.files_with(f.name).len() <= MAX_CALLER_FILES {
+                    out.extend(self.graph.return_sites(func).iter().map(|(at, _)| *at));
+                }
+                if !out.is_empty() {
+                    out.retain(|at| self.function_around(*at) != Some(func));
+                    let out: Rc<[_]> = out.into();
+                    self.ups.borrow_mut().insert((func, by_class), out.clone());
+                    return out;
+                }
                 self.class_mentions(class, &mut out);
                 for sub in program.subclasses(class).iter() {
                     self.class_mentions(*sub, &mut out);
@@ -221,7 +238,7 @@ impl<'g, 'p> Processes<'g, 'p> {
         }
         out.retain(|at| self.function_around(*at) != Some(func));
         let out: Rc<[_]> = out.into();
-        self.ups.borrow_mut().insert(func, out.clone());
+        self.ups.borrow_mut().insert((func, by_class), out.clone());
         out
     }
 

@@ -3,6 +3,7 @@
 use super::facts::Facts;
 use super::report::{Grade, Read, Sees, Write};
 use crate::flow::access::{Access, Written};
+use crate::flow::graph::Holder;
 use crate::flow::guards;
 use crate::program::ExprRef;
 
@@ -17,7 +18,7 @@ pub fn reads(facts: &Facts) -> Vec<Read> {
             function: shared.function_name(access.at),
             code: shared.program().line(access.at.file, access.place.line),
             guard: guard_texts(facts, access),
-            sees: Sees::Resolved,
+            sees: sees(facts, access),
             grade: grade(access),
         })
         .collect()
@@ -42,6 +43,12 @@ pub fn writes(facts: &Facts) -> Vec<Write> {
             }
         })
         .collect()
+}
+
+/// In a tree that seals the record, its own attributes are the operator's input.
+fn sees(facts: &Facts, access: &Access) -> Sees {
+    let sealed = facts.declared.definition.namespace.is_some();
+    if sealed && access.holder == Holder::Record { Sees::Raw } else { Sees::Resolved }
 }
 
 fn grade(access: &Access) -> Grade {

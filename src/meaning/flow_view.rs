@@ -86,6 +86,9 @@ fn further_places(facts: &Facts, report: &FieldReport) -> Vec<(Place, &'static s
         let file = program.file_ids().find(|f| program.file(*f).path == path);
         Place { path: path.to_owned(), line, column: 0, code: file.map_or(String::new(), |f| program.line(f, line)) }
     };
+    for write in report.writes.iter().flatten() {
+        out.push((code(&write.path, write.line), "write"));
+    }
     for active in &report.active_when {
         out.push((code(&active.path, active.line), "gate"));
     }

@@ -65,7 +65,9 @@ impl Analysis {
 
     /// The report on these fields; unknown names are left out.
     pub fn report(&self, fields: &[String]) -> Report {
-        let graph = Graph::new(&self.program);
+        let of_namespace = |d: &definition::Declared| Some((d.field, Sym::from(d.definition.namespace.as_deref()?)));
+        let namespaces = self.definitions.fields.iter().filter_map(of_namespace).collect();
+        let graph = Graph::with_namespaces(&self.program, namespaces);
         let shared = Shared::new(&graph, &self.definitions);
         let fields = fields.iter().filter_map(|name| self.field_report(&shared, name)).collect();
         Report { schema: report::SCHEMA.to_owned(), source: self.source.clone(), fields }

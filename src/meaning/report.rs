@@ -163,7 +163,8 @@ pub struct FlowNode {
     pub line: u32,
     pub function: String,
     pub code: String,
-    /// `read`, `pass`, `store`, `compute`, `compare`, `return`, `call`, `carrier` (how the record got to the read), `sink`.
+    /// `read`, `write`, `pass`, `store`, `compute`, `compare`, `return`, `call`, `carrier` (how the record got to the read),
+    /// `gate` (a condition of another field), `sink`.
     pub role: String,
 }
 

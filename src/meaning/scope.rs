@@ -49,6 +49,12 @@ pub fn claim(facts: &Facts, unit: &Unit, sinks: &[Sink]) -> Scope {
             }
         }
     }
+    for field in stored_fields(facts) {
+        // Another field made from this one: whoever reads that holds the value too.
+        for access in crate::flow::access::of_field(shared.graph, field).iter().filter(|a| a.is_read()) {
+            add(access.at, &mut kinds);
+        }
+    }
     kinds.remove("other");
     let mut evidence: Vec<Place> = kinds.values().flatten().cloned().collect();
     let mut per = BTreeSet::new();
@@ -71,6 +77,22 @@ pub fn claim(facts: &Facts, unit: &Unit, sinks: &[Sink]) -> Scope {
     let count = count(facts, &per);
     let total = total(facts, unit, sinks, count.as_deref());
     Scope { processes, per, divided_by, divided_when, count, total, pools: None, grade, evidence }
+}
+
+/// The fields that writes make from this one.
+fn stored_fields(facts: &Facts) -> Vec<Sym> {
+    let mut out: Vec<Sym> = Vec::new();
+    for id in facts.trace.ids() {
+        let state = facts.trace.state(id);
+        if let (Slot::Field(field), Kind::Value) = (state.node.slot, state.node.kind) {
+            if state.cost <= 1 && field != facts.field() && facts.shared.definitions.by_name(field).is_some() {
+                out.push(field);
+            }
+        }
+    }
+    out.sort();
+    out.dedup();
+    out
 }
 
 /// How many processes hold the value, as an expression over the fields that count ranks.

@@ -366,4 +366,17 @@ impl Program {
         }
         out
     }
+
+    /// The namespace whose bag a function hands out: `return context.bag_method("path")`.
+    pub fn bag_path(&self, func: FuncRef) -> Option<Sym> {
+        let methods = &self.profile.resolution.bag_methods;
+        if methods.is_empty() {
+            return None;
+        }
+        let ir = self.ir(func.file);
+        let [value] = self.returns(func) else { return None };
+        let Expr::Call { func: callee, args } = ir.expr(*value) else { return None };
+        let name = last_name(ir, *callee)?;
+        methods.iter().any(|m| *m == name.as_str()).then(|| ir.str_value(args.first()?.value)).flatten()
+    }
 }

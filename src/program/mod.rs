@@ -225,6 +225,24 @@ impl Program {
         calls.get(&name).map_or(&[], Vec::as_slice)
     }
 
+    /// Expressions that mention a name as a value: not as what a call calls, not as a target.
+    pub fn value_mentions(&self, name: Sym) -> Vec<ExprRef> {
+        let mut out = Vec::new();
+        for file in self.files_with(name).iter().copied() {
+            let ir = self.ir(file);
+            for (i, node) in ir.exprs.iter().enumerate() {
+                let expr = ExprId(i as u32);
+                let named = matches!(node.kind, Expr::Name(n) | Expr::Attr { attr: n, .. } if n == name);
+                let called = matches!(node.parent, Parent::Expr(up)
+                    if matches!(ir.expr(up), Expr::Call { func, .. } if *func == expr));
+                if named && !called && !self.is_store(file, expr) {
+                    out.push(ExprRef { file, expr });
+                }
+            }
+        }
+        out
+    }
+
     /// The attribute expressions `….name` of a file.
     pub fn attrs_named(&self, file: FileId, name: Sym) -> &[ExprId] {
         let unit = self.unit(file);

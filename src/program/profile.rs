@@ -19,6 +19,8 @@ pub struct Profile {
     pub root_classes: Vec<String>,
     #[serde(default)]
     pub declaration: Declaration,
+    #[serde(default)]
+    pub resolution: Resolution,
     /// Calls with a known effect; the ones of Python and its common libraries come first.
     #[serde(default, rename = "sink")]
     pub sinks: Vec<SinkRule>,
@@ -26,6 +28,30 @@ pub struct Profile {
     pub units: UnitWords,
     #[serde(default)]
     pub process: Processes,
+}
+
+/// How releases with namespaces rewrite the record and publish it; every part is optional.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Resolution {
+    /// Classes whose attributes are the record's fields as resolved so far.
+    pub views: Vec<String>,
+    /// Methods that hand out the bag of a namespace by its name: `context.config_bag("memory")`.
+    pub bag_methods: Vec<String>,
+    /// Classes whose attributes are the leaves of a namespace: class, namespace.
+    pub bag_classes: Vec<(String, String)>,
+    /// Functions whose keywords are rewrites: `declare(record, "source", field=value, **fields)`.
+    pub declare: Vec<String>,
+    /// Methods of a bag or a context whose keywords are rewrites.
+    pub overrides: Vec<String>,
+    /// Decorators of functions that get a view and return rewrites.
+    pub passes: Vec<String>,
+    /// Decorators of functions that return rewrites under the decorator's condition.
+    pub providers: Vec<String>,
+    /// Functions that call their first argument with the rest.
+    pub call_through: Vec<String>,
+    /// Attributes of the record that hold the operator's input as a dictionary.
+    pub raw_input: Vec<String>,
 }
 
 /// A call with a known effect.

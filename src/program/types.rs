@@ -22,6 +22,8 @@ pub enum Type {
     External(Sym),
     /// An instance of a class outside the tree.
     ExternalInstance(Sym),
+    /// The bag of a namespace of the record, by dotted path.
+    Bag(Sym),
     /// `super()` in a method of the first class, on a receiver of the second.
     Super(ClassRef, ClassRef),
     /// A container whose elements are known one by one.
@@ -45,6 +47,8 @@ const MAX_SET: usize = 24;
 const MAX_CALLER_FILES: usize = 30;
 /// How many times in a row a type is asked of call sites.
 const MAX_CALLER_HOPS: u32 = 2;
+/// The same for parameters annotated as callables, which are few and travel far.
+const MAX_CALLABLE_HOPS: u32 = 8;
 
 /// The analysis, with what it has found so far.
 pub struct TypeSystem<'p> {
@@ -369,7 +373,8 @@ impl<'p> TypeSystem<'p> {
 
     fn find_hint(&self, name: Sym) -> Types {
         let Some(hints) = self.program.hints.get(&name) else { return none() };
-        let total: u32 = hints.iter().map(|(_, n)| n).sum();
+        let says_something = |class: &Sym| !matches!(class.as_str(), "Any" | "None" | "True" | "False" | "Callable");
+        let total: u32 = hints.iter().filter(|(c, _)| says_something(c)).map(|(_, n)| n).sum();
         let mut out: Vec<Typed> = Vec::new();
         let mut resolved = 0;
         for (class, count) in hints {
@@ -410,13 +415,19 @@ impl<'p> TypeSystem<'p> {
             add(&mut out, &self.of(ExprRef { file: func.file, expr: default }), true);
             out.retain(|t| !matches!(t.ty, Type::Str(_)));
         }
-        if param.annotation.is_none() && out.is_empty() {
+        let vague = |t: &Typed| matches!(&t.ty, Type::ExternalInstance(p) if matches!(p.as_str(), "typing.Any" | "object"));
+        if out.iter().all(vague) {
             add(&mut out, &self.hint(param.name), false);
+        }
+        if index == 0 && program.has_decorator(func, &names(&program.profile.resolution.passes)) {
+            add(&mut out, &self.view(), true);
         }
         if !useful(&out) && matches!(param.kind, ParamKind::Positional | ParamKind::KeywordOnly) {
             let plain = out.iter().any(|t| matches!(&t.ty, Type::ExternalInstance(p) if is_plain(p)));
             let hops = self.caller_hops.get();
-            if !plain && hops >= MAX_CALLER_HOPS {
+            let callable = out.iter().any(|t| matches!(&t.ty, Type::ExternalInstance(p) if p.ends_with("Callable")));
+            let limit = if callable { MAX_CALLABLE_HOPS } else { MAX_CALLER_HOPS };
+            if !plain && hops >= limit {
                 self.cut.set(true);
             } else if !plain && self.caller_files(func) <= MAX_CALLER_FILES {
                 self.caller_hops.set(hops + 1);
@@ -425,10 +436,23 @@ impl<'p> TypeSystem<'p> {
                         add(&mut out, &self.of(arg), site.sure);
                     }
                 }
+                for arg in self.started_with(func, index) {
+                    add(&mut out, &self.of(arg), true);
+                }
                 self.caller_hops.set(hops);
             }
         }
         out.into()
+    }
+
+    /// An instance of the view class, where the tree has one.
+    fn view(&self) -> Types {
+        let program = self.program;
+        let Some(name) = program.profile.resolution.views.first() else { return none() };
+        let name = Sym::from(name);
+        let files = program.files_defining_class(name);
+        let classes = files.iter().flat_map(|f| program.classes_named(*f, name));
+        classes.map(|c| sure(Type::Instance(c))).collect()
     }
 
     /// The types that an annotation names.
@@ -542,6 +566,10 @@ impl<'p> TypeSystem<'p> {
                 Type::External(path) | Type::ExternalInstance(path) => {
                     let ty = Type::External(Sym::from(&format!("{path}.{attr}")));
                     add(&mut out, &[sure(ty)], typed.sure);
+                }
+                Type::Bag(path) => {
+                    let inner = Type::Bag(Sym::from(&format!("{path}.{attr}")));
+                    add(&mut out, &[sure(inner)], typed.sure);
                 }
                 Type::Super(inside, receiver) => {
                     if let Some(method) = self.program.super_method(*inside, *receiver, attr) {
@@ -698,6 +726,10 @@ impl<'p> TypeSystem<'p> {
                 Type::External(path) => {
                     let last = path.rsplit('.').next().unwrap_or("");
                     match (last, first) {
+                        ("defaultdict" | "OrderedDict" | "dict" | "MappingProxyType", _) => {
+                            let items = self.of_mapping(at.file, args);
+                            add(&mut out, &[sure(Type::Many(items))], typed.sure);
+                        }
                         ("deepcopy" | "copy" | "replace" | "partial", Some(arg)) => {
                             add(&mut out, &sub(arg), typed.sure)
                         }
@@ -708,6 +740,23 @@ impl<'p> TypeSystem<'p> {
                     }
                 }
                 _ => {}
+            }
+        }
+        out.into()
+    }
+
+    /// The values of a mapping made by a call: what the default factory returns, what the mappings given hold.
+    fn of_mapping(&self, file: FileId, args: &[Arg]) -> Types {
+        let mut out = Vec::new();
+        for arg in args {
+            for typed in self.of(ExprRef { file, expr: arg.value }).iter() {
+                match &typed.ty {
+                    Type::Many(items) => add(&mut out, items, typed.sure),
+                    Type::Func(f) | Type::Method(f, _) if arg.kind == ArgKind::Positional => {
+                        add(&mut out, &self.of_return(*f), typed.sure)
+                    }
+                    _ => {}
+                }
             }
         }
         out.into()
@@ -730,6 +779,9 @@ impl<'p> TypeSystem<'p> {
         let f = program.func(func);
         let (types, _) = self.guarded(Key::Return(func), none(), || {
             let mut out = Vec::new();
+            if let Some(path) = program.bag_path(func) {
+                return one(Type::Bag(path));
+            }
             if let Some(returns) = f.returns {
                 add(&mut out, &self.of_annotation(func.file, f.scope, returns), true);
             }
@@ -845,8 +897,48 @@ impl<'p> TypeSystem<'p> {
             .map(|i| ExprRef { file: call.file, expr: args[i].value })
     }
 
+    /// What a parameter gets where the function is started: `Process(target=function, args=(…), kwargs={…})`.
+    fn started_with(&self, func: FuncRef, param: u32) -> Vec<ExprRef> {
+        let program = self.program;
+        let f = program.func(func);
+        let Some(name) = f.params.get(param as usize).map(|p| p.name) else { return Vec::new() };
+        let skip = u32::from(program.method_class(func).is_some());
+        let mut out = Vec::new();
+        for file in program.files_with(f.name).iter().copied() {
+            if !program.has_word(file, Sym::from("target")) {
+                continue;
+            }
+            let ir = program.ir(file);
+            for call in ["Process", "Thread"].iter().flat_map(|n| program.calls_named(file, Sym::from(n))) {
+                let Expr::Call { args, .. } = ir.expr(*call) else { continue };
+                let keyword = |key: &str| args.iter().find(|a| matches!(a.kind, ArgKind::Keyword(k) if k == key));
+                if keyword("target").and_then(|t| last_name(ir, t.value)) != Some(f.name) {
+                    continue;
+                }
+                if let (Some(Expr::Tuple(items)), Some(i)) =
+                    (keyword("args").map(|a| ir.expr(a.value)), param.checked_sub(skip))
+                {
+                    out.extend(items.get(i as usize).map(|expr| ExprRef { file, expr: *expr }));
+                }
+                match keyword("kwargs").map(|a| ir.expr(a.value)) {
+                    Some(Expr::Call { args, .. }) => {
+                        let arg = args.iter().find(|a| a.kind == ArgKind::Keyword(name));
+                        out.extend(arg.map(|a| ExprRef { file, expr: a.value }));
+                    }
+                    Some(Expr::Dict(items)) => {
+                        let item = items.iter().find(|(k, _)| k.and_then(|k| ir.str_value(k)) == Some(name));
+                        out.extend(item.map(|(_, v)| ExprRef { file, expr: *v }));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        out
+    }
+
     fn caller_files(&self, func: FuncRef) -> usize {
-        self.caller_names(func).iter().map(|n| self.program.files_with(*n).len()).sum()
+        let names = self.caller_names(func);
+        names.iter().filter(|n| **n != "__init__").map(|n| self.program.files_with(*n).len()).sum()
     }
 
     /// The names by which a call can reach the function.
@@ -902,8 +994,74 @@ impl<'p> TypeSystem<'p> {
                 }
             }
         }
+        if out.is_empty() && class.is_none_or(|_| program.func(func).name != "__init__") {
+            self.calls_under_other_names(func, &mut out);
+        }
         out.into()
     }
+
+    /// Calls of a function that is only handed around: under the name of the parameter, attribute or variable it got.
+    fn calls_under_other_names(&self, func: FuncRef, out: &mut Vec<CallSite>) {
+        const MAX_NAMES: usize = 4;
+        let program = self.program;
+        let name = program.func(func).name;
+        if program.files_with(name).len() > MAX_CALLER_FILES {
+            return;
+        }
+        let mut names: Vec<Sym> = Vec::new();
+        for mention in program.value_mentions(name) {
+            let is_it = self.of(mention).iter().any(|t| match t.ty {
+                Type::Func(f) | Type::Method(f, _) => f == func,
+                _ => false,
+            });
+            if let Some(name) = is_it.then(|| self.name_given(mention)).flatten() {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        for name in names.into_iter().take(MAX_NAMES) {
+            let files = program.files_with(name);
+            if files.len() > MAX_CALLER_FILES {
+                continue;
+            }
+            for file in files.iter().copied() {
+                for call in program.calls_named(file, name) {
+                    let call = ExprRef { file, expr: *call };
+                    if let Some((_, _, sure)) = self.callees(call).into_iter().find(|(f, _, _)| *f == func) {
+                        push_site(out, call, sure);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The name that a value goes by after the expression: of a keyword, a parameter, an assignment's target.
+    fn name_given(&self, at: ExprRef) -> Option<Sym> {
+        let ir = self.program.ir(at.file);
+        match ir.exprs[at.expr.index()].parent {
+            Parent::Stmt(stmt) => match &ir.stmt(stmt).kind {
+                Stmt::Assign { targets, .. } => last_name(ir, *targets.first()?),
+                _ => None,
+            },
+            Parent::Expr(up) => {
+                let Expr::Call { args, .. } = ir.expr(up) else { return None };
+                let i = args.iter().position(|a| a.value == at.expr)?;
+                if let ArgKind::Keyword(name) = args[i].kind {
+                    return Some(name);
+                }
+                let call = ExprRef { file: at.file, expr: up };
+                let (callee, _, _) = *self.callees(call).first()?;
+                let param = self.param_for(call, callee, i)?;
+                self.program.func(callee).params.get(param as usize).map(|p| p.name)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn names(list: &[String]) -> Vec<&str> {
+    list.iter().map(String::as_str).collect()
 }
 
 fn push_site(out: &mut Vec<CallSite>, call: ExprRef, sure: bool) {

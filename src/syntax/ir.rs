@@ -120,6 +120,8 @@ pub enum ArgKind {
 pub struct Arg {
     pub kind: ArgKind,
     pub value: ExprId,
+    /// The whole argument; a keyword's name stands at its start.
+    pub at: Span,
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

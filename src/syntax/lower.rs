@@ -580,7 +580,7 @@ impl<'a> Lowering<'a> {
                 let mut args = Vec::new();
                 if let Some(list) = field(node, "arguments") {
                     if list.kind() == "generator_expression" {
-                        args.push(Arg { kind: ArgKind::Positional, value: self.expr(list, here) });
+                        args.push(Arg { kind: ArgKind::Positional, value: self.expr(list, here), at: self.span(list) });
                     } else {
                         for part in named(list) {
                             args.extend(self.argument(part, here));
@@ -722,7 +722,7 @@ impl<'a> Lowering<'a> {
             "dictionary_splat" => (ArgKind::DoubleStar, *named(node).first()?),
             _ => (ArgKind::Positional, node),
         };
-        Some(Arg { kind, value: self.expr(value, parent) })
+        Some(Arg { kind, value: self.expr(value, parent), at: self.span(node) })
     }
 
     fn unary(&mut self, node: Node, here: Parent) -> Expr {
