@@ -8,6 +8,7 @@ use crate::meaning::report::{Report, SourceInfo};
 use crate::program::FileSet;
 use crate::program::profile::Profile;
 use crate::source::{self, Tree};
+use anyhow::Context;
 
 /// Opens sources.
 pub trait Backend {
@@ -82,7 +83,8 @@ impl Backend for Installed {
             version: tree.version().map(str::to_owned),
             kind: tree.kind().as_str().to_owned(),
         };
-        let analysis = Analysis::open(&Texts(&tree), info, Profile::builtin()?)?;
+        let analysis =
+            Analysis::open(&Texts(&tree), info, Profile::builtin()?).with_context(|| format!("reading {shown}"))?;
         Ok(Box::new(Opened { shown, tree_notes: tree.notes().to_vec(), analysis }))
     }
 }

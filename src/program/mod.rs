@@ -92,6 +92,8 @@ impl Program {
         let read: Vec<_> = wanted
             .into_par_iter()
             .map(|(i, path)| match set.read(i) {
+                // Python refuses it too; UTF-16 is the usual case.
+                Ok(text) if text.contains(&0) => Err((path, "it holds NUL bytes, so it is not Python".to_owned())),
                 Ok(text) => {
                     let index = FileIndex::of(&text);
                     Ok((path, text, index))
