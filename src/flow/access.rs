@@ -279,7 +279,9 @@ fn declared(graph: &Graph, file: FileId, field: Sym, out: &mut Vec<Access>) {
                 let overrides = resolution.overrides.iter().any(|o| *o == name.as_str());
                 if declares || overrides && overrides_field(graph, file, *func, field) {
                     push(arg.at, at, arg.value, true);
-                } else if matches!(name.as_str(), "dict" | "update") && reaches_declaration(graph, file, arg.value, field) {
+                } else if matches!(name.as_str(), "dict" | "update")
+                    && reaches_declaration(graph, file, arg.value, field)
+                {
                     push(arg.at, at, arg.value, true);
                 }
             }
@@ -327,8 +329,7 @@ fn reaches_declaration(graph: &Graph, file: FileId, value: ExprId, field: Sym) -
     // Follow the container, not what else the value does.
     let trace = Trace::bounded(graph, &[(start, Kind::Value)], 120);
     let at_key = |path: Path| path.first() == Some(Proj::Key(field));
-    let registered: Vec<&str> =
-        resolution.passes.iter().chain(&resolution.providers).map(String::as_str).collect();
+    let registered: Vec<&str> = resolution.passes.iter().chain(&resolution.providers).map(String::as_str).collect();
     trace.states.iter().any(|s| match s.node.slot {
         Slot::Def(file, Scope::Func(func), def) if at_key(s.node.path) => {
             let func = program.func(FuncRef { file, func });

@@ -415,7 +415,8 @@ impl<'p> TypeSystem<'p> {
             add(&mut out, &self.of(ExprRef { file: func.file, expr: default }), true);
             out.retain(|t| !matches!(t.ty, Type::Str(_)));
         }
-        let vague = |t: &Typed| matches!(&t.ty, Type::ExternalInstance(p) if matches!(p.as_str(), "typing.Any" | "object"));
+        let vague =
+            |t: &Typed| matches!(&t.ty, Type::ExternalInstance(p) if matches!(p.as_str(), "typing.Any" | "object"));
         // A name that the whole tree uses for one class is as good as its call sites, and cheaper; others come last.
         let hinted = if out.iter().all(vague) { self.hint(param.name) } else { none() };
         if hinted.len() == 1 {
