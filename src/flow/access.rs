@@ -158,10 +158,10 @@ fn through_names(graph: &Graph, literal: ExprRef, out: &mut Vec<Access>) {
     const NEAR: u32 = 12;
     let trace = Trace::bounded(graph, &[(literal, Kind::Value)], 300);
     for state in trace.states.iter().filter(|s| s.distance <= NEAR) {
-        if let Slot::Expr(at) = state.node.slot {
-            if at != literal {
-                out.extend(accessor_call(graph, at, literal).map(|a| Access { sure: false, ..a }));
-            }
+        if let Slot::Expr(at) = state.node.slot
+            && at != literal
+        {
+            out.extend(accessor_call(graph, at, literal).map(|a| Access { sure: false, ..a }));
         }
     }
 }
@@ -286,10 +286,10 @@ fn declared(graph: &Graph, file: FileId, field: Sym, out: &mut Vec<Access>) {
                 }
             }
             Expr::Str(text) if *text == field => {
-                if let Some(value) = value_under_key(ir, at) {
-                    if reaches_declaration(graph, file, value, field) {
-                        push(node.span, at, value, true);
-                    }
+                if let Some(value) = value_under_key(ir, at)
+                    && reaches_declaration(graph, file, value, field)
+                {
+                    push(node.span, at, value, true);
                 }
             }
             _ => {}

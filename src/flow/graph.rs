@@ -158,11 +158,15 @@ pub struct Steps {
     pub dead_ends: Vec<DeadEnd>,
 }
 
+/// Places that use something, each with whether that is sure.
+type Uses = Rc<[(ExprRef, bool)]>;
+
 pub struct Graph<'p> {
     pub program: &'p Program,
     pub types: TypeSystem<'p>,
     memo: RefCell<FxHashMap<Node, Rc<Steps>>>,
-    attr_reads: RefCell<FxHashMap<(ClassRef, Sym), Rc<[(ExprRef, bool)]>>>,
+    attr_reads: RefCell<FxHashMap<(ClassRef, Sym), Uses>>,
+    single: RefCell<FxHashMap<ClassRef, bool>>,
     /// The namespace of each field that has one.
     namespaces: FxHashMap<Sym, Sym>,
 }
@@ -179,7 +183,14 @@ impl<'p> Graph<'p> {
     /// For a tree whose accessors hand out the fields by namespace.
     pub fn with_namespaces(program: &'p Program, namespaces: FxHashMap<Sym, Sym>) -> Self {
         let types = TypeSystem::new(program);
-        Graph { program, types, memo: RefCell::default(), attr_reads: RefCell::default(), namespaces }
+        Graph {
+            program,
+            types,
+            memo: RefCell::default(),
+            attr_reads: RefCell::default(),
+            single: RefCell::default(),
+            namespaces,
+        }
     }
 
     /// The steps out of a node.
@@ -189,10 +200,10 @@ impl<'p> Graph<'p> {
         }
         let mut out = Stepper { graph: self, node, steps: Steps::default() };
         match node.slot {
-            Slot::Expr(at) => out.from_expr(at),
-            Slot::Def(file, scope, def) => out.from_def(file, scope, def),
-            Slot::Attr(class, attr) => out.from_attr(class, attr),
-            Slot::Global(file, name) => out.from_global(file, name),
+            Slot::Expr(at) => out.steps_of_expr(at),
+            Slot::Def(file, scope, def) => out.steps_of_def(file, scope, def),
+            Slot::Attr(class, attr) => out.steps_of_attr(class, attr),
+            Slot::Global(file, name) => out.steps_of_global(file, name),
             Slot::Return(_) | Slot::Field(_) => {}
         }
         let steps = Rc::new(out.steps);
@@ -255,7 +266,7 @@ impl<'p> Graph<'p> {
     }
 
     /// Every place that reads `attr` of an instance of the class or a relative.
-    pub fn reads_of_attr(&self, class: ClassRef, attr: Sym) -> Rc<[(ExprRef, bool)]> {
+    pub fn reads_of_attr(&self, class: ClassRef, attr: Sym) -> Uses {
         if let Some(known) = self.attr_reads.borrow().get(&(class, attr)) {
             return known.clone();
         }
@@ -283,16 +294,34 @@ impl<'p> Graph<'p> {
             for call in program.calls_named(file, Sym::from("getattr")) {
                 let Expr::Call { args, .. } = ir.expr(*call) else { continue };
                 let (Some(base), Some(name)) = (args.first(), args.get(1)) else { continue };
-                if ir.str_value(name.value) == Some(attr) {
-                    if let Some(sure) = self.may_be(ExprRef { file, expr: base.value }, class) {
-                        out.push((ExprRef { file, expr: *call }, sure));
-                    }
+                if ir.str_value(name.value) == Some(attr)
+                    && let Some(sure) = self.may_be(ExprRef { file, expr: base.value }, class)
+                {
+                    out.push((ExprRef { file, expr: *call }, sure));
                 }
             }
         }
         let out: Rc<[_]> = out.into();
         self.attr_reads.borrow_mut().insert((class, attr), out.clone());
         out
+    }
+
+    /// Is the class (or a subclass) constructed at one place of the tree at most?
+    fn is_single(&self, class: ClassRef) -> bool {
+        if let Some(known) = self.single.borrow().get(&class) {
+            return *known;
+        }
+        let program = self.program;
+        let mut sites = 0;
+        let subclasses = program.subclasses(class);
+        for c in std::iter::once(&class).chain(subclasses.iter()) {
+            let name = program.class(*c).name;
+            for file in program.files_with(name).iter().copied() {
+                sites += program.calls_named(file, name).len();
+            }
+        }
+        self.single.borrow_mut().insert(class, sites <= 1);
+        sites <= 1
     }
 
     /// Can the expression be an instance of the class? `Some(sure)`.
@@ -366,7 +395,7 @@ impl<'p> Stepper<'_, 'p> {
         self.push_node(node, edge, op.map(|o| (file, o)), true);
     }
 
-    fn from_def(&mut self, file: FileId, scope: Scope, def: DefId) {
+    fn steps_of_def(&mut self, file: FileId, scope: Scope, def: DefId) {
         let defuse = self.program().defuse(file, scope);
         let path = self.node.path;
         for use_ in defuse.uses.get(def.0 as usize).into_iter().flatten() {
@@ -392,13 +421,15 @@ impl<'p> Stepper<'_, 'p> {
         }
     }
 
-    fn from_attr(&mut self, class: ClassRef, attr: Sym) {
+    fn steps_of_attr(&mut self, class: ClassRef, attr: Sym) {
+        // Objects of one class share the slot; where several are made, a read may be of another one.
+        let single = self.graph.is_single(class);
         for (read, sure) in self.graph.reads_of_attr(class, attr).iter() {
-            self.push(Slot::Expr(*read), self.node.path, EdgeKind::Attribute, None, *sure);
+            self.push(Slot::Expr(*read), self.node.path, EdgeKind::Attribute, None, *sure && single);
         }
     }
 
-    fn from_global(&mut self, file: FileId, name: Sym) {
+    fn steps_of_global(&mut self, file: FileId, name: Sym) {
         let program = self.program();
         let path = self.node.path;
         let files = program.files_with(name);
@@ -436,11 +467,11 @@ impl<'p> Stepper<'_, 'p> {
         }
     }
 
-    fn from_expr(&mut self, at: ExprRef) {
+    fn steps_of_expr(&mut self, at: ExprRef) {
         let ir = self.program().ir(at.file);
         match ir.exprs[at.expr.index()].parent {
-            Parent::Expr(up) => self.into_expr(at, up),
-            Parent::Stmt(stmt) => self.into_stmt(at, stmt),
+            Parent::Expr(up) => self.through_expr(at, up),
+            Parent::Stmt(stmt) => self.through_stmt(at, stmt),
             Parent::Func(func) => {
                 let params = &ir.func(func).params;
                 if let Some(i) = params.iter().position(|p| p.default == Some(at.expr)) {
@@ -457,7 +488,7 @@ impl<'p> Stepper<'_, 'p> {
         }
     }
 
-    fn into_expr(&mut self, at: ExprRef, up: ExprId) {
+    fn through_expr(&mut self, at: ExprRef, up: ExprId) {
         let ir = self.program().ir(at.file);
         let (e, path, file) = (at.expr, self.node.path, at.file);
         match ir.expr(up) {
@@ -599,7 +630,7 @@ impl<'p> Stepper<'_, 'p> {
         }
     }
 
-    fn into_stmt(&mut self, at: ExprRef, stmt: StmtId) {
+    fn through_stmt(&mut self, at: ExprRef, stmt: StmtId) {
         let ir = self.program().ir(at.file);
         let (e, path, file) = (at.expr, self.node.path, at.file);
         let node = ir.stmt(stmt);
@@ -673,7 +704,7 @@ impl<'p> Stepper<'_, 'p> {
                     Expr::Int(i) if *i >= 0 => Proj::Index(*i as u32),
                     _ => Proj::Elem,
                 };
-                self.into_container(file, *base, path.push(proj), op_at);
+                self.put_in_container(file, *base, path.push(proj), op_at);
             }
             Expr::Tuple(items) | Expr::List(items) => {
                 for (i, item) in items.iter().enumerate() {
@@ -714,7 +745,7 @@ impl<'p> Stepper<'_, 'p> {
     }
 
     /// The value becomes an element of a container that an expression names.
-    fn into_container(&mut self, file: FileId, base: ExprId, path: Path, op: Option<(FileId, Op)>) {
+    fn put_in_container(&mut self, file: FileId, base: ExprId, path: Path, op: Option<(FileId, Op)>) {
         let program = self.program();
         let ir = program.ir(file);
         let here = ExprRef { file, expr: base };
@@ -738,7 +769,7 @@ impl<'p> Stepper<'_, 'p> {
                 Binding::Builtin => {}
             },
             Expr::Attr { base, attr, .. } => self.store_attr(here, *base, *attr, path, op),
-            Expr::Subscript { base, .. } => self.into_container(file, *base, path.push(Proj::Elem), op),
+            Expr::Subscript { base, .. } => self.put_in_container(file, *base, path.push(Proj::Elem), op),
             _ => {}
         }
     }
@@ -756,10 +787,11 @@ impl<'p> Stepper<'_, 'p> {
         }
         let func_types = self.graph.types.of(ExprRef { file: call.file, expr: func });
         for typed in func_types.iter() {
-            if let Type::Class(class) = typed.ty {
-                if callees.iter().all(|(_, c, _)| *c != Some(class)) && program.is_record_like(class) {
-                    entered |= self.fill_record(class, args, i, typed.sure);
-                }
+            if let Type::Class(class) = typed.ty
+                && callees.iter().all(|(_, c, _)| *c != Some(class))
+                && program.is_record_like(class)
+            {
+                entered |= self.fill_record(class, args, i, typed.sure);
             }
         }
         if entered {
@@ -924,7 +956,7 @@ impl<'p> Stepper<'_, 'p> {
             },
             _ => return false,
         };
-        self.into_container(call.file, *base, path, None);
+        self.put_in_container(call.file, *base, path, None);
         true
     }
 }

@@ -58,10 +58,8 @@ pub fn of_expr(ir: &FileIr, expr: ExprId) -> Vec<Guard> {
         match ir.exprs[at.index()].parent {
             Parent::Expr(up) => {
                 match ir.expr(up) {
-                    Expr::IfExp { test, body, orelse } => {
-                        if *body == at || *orelse == at {
-                            inner.push(Guard { test: *test, holds: *body == at, early_exit: false });
-                        }
+                    Expr::IfExp { test, body, orelse } if (*body == at || *orelse == at) => {
+                        inner.push(Guard { test: *test, holds: *body == at, early_exit: false });
                     }
                     Expr::Bool { and, left, right } if *right == at => {
                         inner.push(Guard { test: *left, holds: *and, early_exit: false });
@@ -79,11 +77,11 @@ pub fn of_expr(ir: &FileIr, expr: ExprId) -> Vec<Guard> {
             }
             Parent::Stmt(stmt) => {
                 // The test of the n-th arm is reached when the arms before it failed.
-                if let Stmt::If { arms, .. } = &ir.stmt(stmt).kind {
-                    if let Some(n) = arms.iter().position(|(t, _)| *t == at) {
-                        for (test, _) in arms.iter().take(n).rev() {
-                            inner.push(Guard { test: *test, holds: false, early_exit: false });
-                        }
+                if let Stmt::If { arms, .. } = &ir.stmt(stmt).kind
+                    && let Some(n) = arms.iter().position(|(t, _)| *t == at)
+                {
+                    for (test, _) in arms.iter().take(n).rev() {
+                        inner.push(Guard { test: *test, holds: false, early_exit: false });
                     }
                 }
                 break Some(stmt);
@@ -134,10 +132,11 @@ fn early_exits(ir: &FileIr, stmt: StmtId, out: &mut Vec<Guard>) {
                     out.push(Guard { test: *test, holds: false, early_exit: true });
                 }
             }
-            if let [(test, _)] = &arms[..] {
-                if !orelse.is_empty() && leaves(ir, orelse) {
-                    out.push(Guard { test: *test, holds: true, early_exit: true });
-                }
+            if let [(test, _)] = &arms[..]
+                && !orelse.is_empty()
+                && leaves(ir, orelse)
+            {
+                out.push(Guard { test: *test, holds: true, early_exit: true });
             }
         }
         Stmt::Assert { test, .. } => out.push(Guard { test: *test, holds: true, early_exit: true }),

@@ -97,11 +97,11 @@ impl<'g, 'p> Origins<'g, 'p> {
         let file = at.file;
         match ir.expr(at.expr) {
             Expr::Name(_) => {
-                if let resolve::Binding::Local(scope, defs) = program.binding(at) {
-                    if defs.len() <= MAX_WAYS {
-                        for def in defs {
-                            self.definition(file, scope, def, hops, condition, busy, out);
-                        }
+                if let resolve::Binding::Local(scope, defs) = program.binding(at)
+                    && defs.len() <= MAX_WAYS
+                {
+                    for def in defs {
+                        self.definition(file, scope, def, hops, condition, busy, out);
                     }
                 }
             }

@@ -30,10 +30,13 @@ pub struct Running {
     pub shown_by: Vec<(String, Option<ExprRef>)>,
 }
 
+/// Expressions that bring a function to run.
+type Mentions = Rc<[ExprRef]>;
+
 pub struct Processes<'g, 'p> {
     graph: &'g Graph<'p>,
     spawns: OnceCell<Vec<SpawnSite>>,
-    ups: RefCell<FxHashMap<(FuncRef, bool), Rc<[ExprRef]>>>,
+    ups: RefCell<FxHashMap<(FuncRef, bool), Mentions>>,
     running: RefCell<FxHashMap<FuncRef, Rc<Running>>>,
 }
 
@@ -144,10 +147,10 @@ impl<'g, 'p> Processes<'g, 'p> {
                         }
                     }
                     None => {
-                        if self.in_main_part(*up) {
-                            if let Some(kind) = self.profile().main_kind(&self.program().file(up.file).path) {
-                                out.add(kind, Some(*up));
-                            }
+                        if self.in_main_part(*up)
+                            && let Some(kind) = self.profile().main_kind(&self.program().file(up.file).path)
+                        {
+                            out.add(kind, Some(*up));
                         }
                     }
                 }
@@ -204,7 +207,7 @@ impl<'g, 'p> Processes<'g, 'p> {
     }
 
     /// The expressions that bring a function to run: calls, mentions, constructions of its class, the function around.
-    fn ups(&self, func: FuncRef, by_class: bool) -> Rc<[ExprRef]> {
+    fn ups(&self, func: FuncRef, by_class: bool) -> Mentions {
         if let Some(known) = self.ups.borrow().get(&(func, by_class)) {
             return known.clone();
         }

@@ -168,10 +168,11 @@ impl Walk<'_, '_> {
         let key = (node, entry);
         if let Some(id) = self.known.get(&key).copied() {
             let state = &mut self.out.states[id.0 as usize];
-            if let Some(arrival) = arrival {
-                if state.arrivals.len() < 64 && !state.arrivals.iter().any(|a| a.from == arrival.from) {
-                    state.arrivals.push(arrival);
-                }
+            if let Some(arrival) = arrival
+                && state.arrivals.len() < 64
+                && !state.arrivals.iter().any(|a| a.from == arrival.from)
+            {
+                state.arrivals.push(arrival);
             }
             // A cheaper way to a state that is still waiting; one that is done was reached by the cheapest.
             if cost < state.cost {

@@ -84,10 +84,12 @@ fn stored_fields(facts: &Facts) -> Vec<Sym> {
     let mut out: Vec<Sym> = Vec::new();
     for id in facts.trace.ids() {
         let state = facts.trace.state(id);
-        if let (Slot::Field(field), Kind::Value) = (state.node.slot, state.node.kind) {
-            if state.cost <= 1 && field != facts.field() && facts.shared.definitions.by_name(field).is_some() {
-                out.push(field);
-            }
+        if let (Slot::Field(field), Kind::Value) = (state.node.slot, state.node.kind)
+            && state.cost <= 1
+            && field != facts.field()
+            && facts.shared.definitions.by_name(field).is_some()
+        {
+            out.push(field);
         }
     }
     out.sort();

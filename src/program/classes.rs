@@ -106,10 +106,10 @@ impl Program {
 
     fn class_of_expr(&self, file: FileId, expr: ExprId, out: &mut Vec<ClassRef>) {
         for entity in self.entities(ExprRef { file, expr }) {
-            if let Entity::Class(class) = entity {
-                if !out.contains(&class) {
-                    out.push(class);
-                }
+            if let Entity::Class(class) = entity
+                && !out.contains(&class)
+            {
+                out.push(class);
             }
         }
     }
@@ -175,10 +175,10 @@ impl Program {
         let mut found = None;
         let defuse = self.defuse(class.file, Scope::Class(class.class));
         for def in defuse.by_name.get(&name)? {
-            if let DefSite::Func(func) = defuse.defs[def.0 as usize].site {
-                if ir.func(func).name == name {
-                    found = Some(FuncRef { file: class.file, func });
-                }
+            if let DefSite::Func(func) = defuse.defs[def.0 as usize].site
+                && ir.func(func).name == name
+            {
+                found = Some(FuncRef { file: class.file, func });
             }
         }
         found

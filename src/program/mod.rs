@@ -214,10 +214,10 @@ impl Program {
         let calls = unit.calls.get_or_init(|| {
             let mut by_name: FxHashMap<Sym, Vec<ExprId>> = FxHashMap::default();
             for (i, node) in unit.ir.exprs.iter().enumerate() {
-                if let Expr::Call { func, .. } = node.kind {
-                    if let Some(name) = last_name(&unit.ir, func) {
-                        by_name.entry(name).or_default().push(ExprId(i as u32));
-                    }
+                if let Expr::Call { func, .. } = node.kind
+                    && let Some(name) = last_name(&unit.ir, func)
+                {
+                    by_name.entry(name).or_default().push(ExprId(i as u32));
                 }
             }
             by_name

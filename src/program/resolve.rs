@@ -58,10 +58,8 @@ impl Program {
             match outer {
                 Scope::Module => break,
                 Scope::Func(f) => {
-                    if !first {
-                        if let Some(defs) = self.defuse(file, outer).by_name.get(&name) {
-                            return Binding::Local(outer, defs.clone());
-                        }
+                    if !first && let Some(defs) = self.defuse(file, outer).by_name.get(&name) {
+                        return Binding::Local(outer, defs.clone());
                     }
                     outer = ir.func(f).scope;
                 }
@@ -75,10 +73,10 @@ impl Program {
 
     /// What a name means to code of `scope`, without an expression that mentions it.
     pub fn name_in_scope(&self, file: FileId, scope: Scope, name: Sym) -> Binding {
-        if scope != Scope::Module {
-            if let Some(defs) = self.defuse(file, scope).by_name.get(&name) {
-                return Binding::Local(scope, defs.clone());
-            }
+        if scope != Scope::Module
+            && let Some(defs) = self.defuse(file, scope).by_name.get(&name)
+        {
+            return Binding::Local(scope, defs.clone());
         }
         self.binding_around(file, scope, name)
     }
@@ -109,10 +107,10 @@ impl Program {
         // `from m import *`
         if let Some(defs) = module.by_name.get(&Sym::from("*")) {
             for def in defs {
-                if let DefSite::Import(stmt, i) = module.defs[def.0 as usize].site {
-                    if let Some(from) = self.import_module(file, stmt, i) {
-                        self.export_into(from, name, hops - 1, out);
-                    }
+                if let DefSite::Import(stmt, i) = module.defs[def.0 as usize].site
+                    && let Some(from) = self.import_module(file, stmt, i)
+                {
+                    self.export_into(from, name, hops - 1, out);
                 }
             }
         }

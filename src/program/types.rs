@@ -404,11 +404,11 @@ impl<'p> TypeSystem<'p> {
                 ParamKind::Star | ParamKind::DoubleStar => return one(Type::Many(out.into())),
                 _ => {}
             }
-        } else if index == 0 {
-            if let (Some(class), false) = (program.method_class(func), program.has_decorator(func, &["staticmethod"])) {
-                let meta = program.has_decorator(func, &["classmethod"]) || f.name == "__new__";
-                return one(if meta { Type::Class(class) } else { Type::Instance(class) });
-            }
+        } else if index == 0
+            && let (Some(class), false) = (program.method_class(func), program.has_decorator(func, &["staticmethod"]))
+        {
+            let meta = program.has_decorator(func, &["classmethod"]) || f.name == "__new__";
+            return one(if meta { Type::Class(class) } else { Type::Instance(class) });
         }
         let useful = |out: &[Typed]| out.iter().any(|t| !matches!(t.ty, Type::External(_) | Type::ExternalInstance(_)));
         if let Some(default) = param.default {
@@ -1027,10 +1027,8 @@ impl<'p> TypeSystem<'p> {
                 Expr::Subscript { .. } | Expr::Lambda(_) => true,
                 _ => false,
             };
-            if held {
-                if let Some((_, _, sure)) = self.callees(call).into_iter().find(|(f, _, _)| *f == func) {
-                    push_site(&mut out, call, sure);
-                }
+            if held && let Some((_, _, sure)) = self.callees(call).into_iter().find(|(f, _, _)| *f == func) {
+                push_site(&mut out, call, sure);
             }
         }
         out.into()
@@ -1050,10 +1048,10 @@ impl<'p> TypeSystem<'p> {
                 Type::Func(f) | Type::Method(f, _) => f == func,
                 _ => false,
             });
-            if let Some(name) = is_it.then(|| self.name_given(mention)).flatten() {
-                if !names.contains(&name) {
-                    names.push(name);
-                }
+            if let Some(name) = is_it.then(|| self.name_given(mention)).flatten()
+                && !names.contains(&name)
+            {
+                names.push(name);
             }
         }
         for name in names.into_iter().take(MAX_NAMES) {
