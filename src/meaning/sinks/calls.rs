@@ -48,10 +48,13 @@ pub fn rule_of_store<'f>(facts: &Facts<'_, '_, 'f>, target: ExprRef) -> Option<&
         }
         Expr::Attr { base, .. } => {
             let types = shared.graph.types.of(ExprRef { file: target.file, expr: *base });
-            types.iter().find_map(|typed| match typed.ty {
-                Type::Instance(class) => rule_of_object(facts, shared.program().class(class).name),
+            let by_class = types.iter().find_map(|typed| match typed.ty {
+                Type::Instance(class) => rule_of_object(facts, &shared.program().class(class).name),
                 _ => None,
-            })
+            });
+            // `self.stats.name = value`, where nothing tells the class.
+            let named = || last_name(ir, *base).filter(|_| types.is_empty()).map(|n| capitalised(&n));
+            by_class.or_else(|| rule_of_object(facts, &named()?))
         }
         _ => None,
     }
@@ -68,16 +71,24 @@ pub fn rule_of_construction<'f>(facts: &Facts<'_, '_, 'f>, at: ExprRef) -> Optio
     }
     let types = shared.graph.types.of(ExprRef { file: at.file, expr: *func });
     let rule = types.iter().find_map(|typed| match typed.ty {
-        Type::Class(class) => rule_of_object(facts, shared.program().class(class).name),
+        Type::Class(class) => rule_of_object(facts, &shared.program().class(class).name),
         _ => None,
     })?;
     Some((rule, at))
 }
 
 /// The rule for putting a value into an object of a class.
-fn rule_of_object<'f>(facts: &Facts<'_, '_, 'f>, class: Sym) -> Option<&'f SinkRule> {
+fn rule_of_object<'f>(facts: &Facts<'_, '_, 'f>, class: &str) -> Option<&'f SinkRule> {
     let sinks = &facts.shared.program().profile.sinks;
     sinks.iter().find(|r| r.objects.iter().any(|end| class.ends_with(end.as_str())))
+}
+
+fn capitalised(name: &str) -> String {
+    let parts = name.split('_').map(|part| {
+        let mut chars = part.chars();
+        chars.next().map(|c| c.to_uppercase().chain(chars).collect::<String>()).unwrap_or_default()
+    });
+    parts.collect()
 }
 
 /// The dotted names under which the called thing is known: as resolved, and as written.

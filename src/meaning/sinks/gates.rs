@@ -8,6 +8,7 @@ use super::{Found, calls, memory};
 use crate::flow::graph::Kind;
 use crate::flow::guards;
 use crate::meaning::facts::Facts;
+use crate::program::profile::Shape;
 use crate::program::types::Type;
 use crate::program::{ExprRef, FileId, FuncRef};
 use crate::syntax::ir::*;
@@ -31,7 +32,7 @@ const MAX_BODY: u32 = 6_000;
 /// How many statements after an early exit are its doing.
 const MAX_AFTER_EXIT: usize = 4;
 
-pub fn found(facts: &Facts, at: ExprRef, kind: Kind) -> Vec<Found> {
+pub fn found(facts: &Facts, shape: Shape, at: ExprRef, kind: Kind) -> Vec<Found> {
     let ir = facts.shared.ir(at.file);
     if kind == Kind::Object || !is_plain_test(ir, at.expr) {
         return Vec::new();
@@ -54,9 +55,10 @@ pub fn found(facts: &Facts, at: ExprRef, kind: Kind) -> Vec<Found> {
     }
     if in_record {
         out.retain(|f| f.kind == "env-var");
-    } else {
+    } else if !shape.text || asks_which(facts, ir, at.expr) {
         out.extend(choice(facts, at, &gate));
     }
+    out.iter_mut().for_each(|f| f.guessed = true);
     out
 }
 
@@ -136,6 +138,21 @@ fn is_plain_test(ir: &FileIr, at: ExprId) -> bool {
     }
 }
 
+/// Does a test of a text ask which one it is, rather than whether there is one? A member of a closed set may do both.
+fn asks_which(facts: &Facts, ir: &FileIr, at: ExprId) -> bool {
+    !facts.declared.definition.choices.is_empty() || names_literal(ir, at) || matches!(ir.expr(at), Expr::Call { .. })
+}
+
+/// `value == "name"`, `value in ("a", "b")`
+fn names_literal(ir: &FileIr, at: ExprId) -> bool {
+    let Expr::Compare { left, rest } = ir.expr(at) else { return false };
+    std::iter::once(left).chain(rest.iter().map(|(_, e)| e)).any(|e| match ir.expr(*e) {
+        Expr::Str(_) => true,
+        Expr::Tuple(items) | Expr::List(items) | Expr::Set(items) => items.iter().any(|i| ir.str_value(*i).is_some()),
+        _ => false,
+    })
+}
+
 fn gated_kind(facts: &Facts, call: ExprRef) -> Option<Found> {
     let rule = calls::rule_of_call(facts, call)?;
     if rule.kind == "allocation" {
@@ -144,7 +161,7 @@ fn gated_kind(facts: &Facts, call: ExprRef) -> Option<Found> {
             Stmt::Assign { targets, .. } => targets.iter().any(|t| matches!(ir.expr(*t), Expr::Attr { .. })),
             _ => false,
         });
-        return kept.then(|| memory::kind_of(facts, call)).flatten().map(|kind| Found::new(kind, call));
+        return kept.then(|| memory::found(facts, call)).flatten();
     }
     GATED.contains(&rule.kind.as_str()).then(|| Found::new(&rule.kind, call))
 }
@@ -207,7 +224,9 @@ fn choice(facts: &Facts, at: ExprRef, gate: &Gate) -> Vec<Found> {
             let foreign = gate.arms > 1
                 && profile.computes(&shared.program().file(at.file).path)
                 && types.iter().all(|t| matches!(t.ty, Type::External(_)));
-            if runs || foreign {
+            // Arms told apart by name that call something are implementations.
+            let named = gate.arms > 1 && names_literal(ir, at.expr) && calls::rule_of_call(facts, call).is_none();
+            if runs || foreign || named {
                 out.push(Found::new("kernel-choice", call));
                 break;
             }

@@ -1,7 +1,6 @@
 //! What a comparison of the value with another quantity decides: a timeout, an allocation, how much work is taken on.
 
 use super::{Found, memory};
-use crate::flow::graph::Kind;
 use crate::flow::guards;
 use crate::flow::origin::assigned_value;
 use crate::meaning::facts::Facts;
@@ -14,16 +13,18 @@ use crate::syntax::ir::*;
 
 /// How diluted a value may be that is a bound in a `min()` or a difference.
 const MAX_COST_OF_BOUND: u32 = 1;
+/// How far a value may have come that is a threshold in code that computes.
+const MAX_STEPS_TO_CHOICE: u32 = 8;
 
-pub fn found(facts: &Facts, at: ExprRef, kind: Kind, cost: u32) -> Vec<Found> {
-    if kind != Kind::Value {
-        return Vec::new();
-    }
+pub fn found(facts: &Facts, at: ExprRef, cost: u32, distance: u32) -> Vec<Found> {
     let ir = facts.shared.ir(at.file);
     let Parent::Expr(up) = ir.exprs[at.expr.index()].parent else { return Vec::new() };
     let whole = ExprRef { file: at.file, expr: up };
     match ir.expr(up) {
-        Expr::Compare { rest, .. } if is_ordered(rest) => comparison(facts, whole, rest),
+        Expr::Compare { rest, .. } if is_ordered(rest) => {
+            let near = cost == 0 && distance <= MAX_STEPS_TO_CHOICE;
+            comparison(facts, whole, rest, near)
+        }
         Expr::Call { func, args } if cost <= MAX_COST_OF_BOUND && args.len() > 1 => {
             let bounds = matches!(ir.expr(*func), Expr::Name(n) if *n == "min");
             let literal = args.iter().any(|a| is_literal(ir, a.value));
@@ -48,8 +49,7 @@ pub fn is_time_limit(facts: &Facts, at: ExprRef) -> bool {
     }
 }
 
-fn comparison(facts: &Facts, whole: ExprRef, rest: &[(CmpOp, ExprId)]) -> Vec<Found> {
-    let ir = facts.shared.ir(whole.file);
+fn comparison(facts: &Facts, whole: ExprRef, rest: &[(CmpOp, ExprId)], near: bool) -> Vec<Found> {
     // The line of the operator, where a comparison takes several.
     let place = rest.first().map_or(whole, |(_, right)| ExprRef { file: whole.file, expr: *right });
     if reads_clock(facts, whole, 3) {
@@ -61,8 +61,11 @@ fn comparison(facts: &Facts, whole: ExprRef, rest: &[(CmpOp, ExprId)]) -> Vec<Fo
     }
     if steers(facts, whole) {
         let computes = facts.shared.program().profile.computes(&facts.shared.program().file(whole.file).path);
-        let chooses = computes && matches!(ir.exprs[whole.expr.index()].parent, Parent::Stmt(_) | Parent::Expr(_));
-        return vec![Found::new(if chooses { "kernel-choice" } else { "scheduling-limit" }, place)];
+        // Code that computes compares shapes all the time; only the field itself is a threshold there.
+        return match computes {
+            true => near.then(|| Found::guessed("kernel-choice", place)).into_iter().collect(),
+            false => vec![Found::new("scheduling-limit", place)],
+        };
     }
     Vec::new()
 }
@@ -136,7 +139,7 @@ fn gated_allocations(facts: &Facts, compare: ExprRef) -> Vec<Found> {
             let Expr::Call { args, .. } = ir.expr(call.expr) else { continue };
             let placed = args.iter().any(|a| matches!(a.kind, ArgKind::Keyword(k) if k == "device" || k == "pin_memory"));
             if allocates && placed {
-                out.extend(memory::kind_of(facts, call).map(|kind| Found::new(kind, call)));
+                out.extend(memory::found(facts, call));
             }
         }
     }

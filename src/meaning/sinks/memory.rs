@@ -3,6 +3,7 @@
 //! Told by `pin_memory=`, `device=`, what is done with the result at once, and the `with torch.device(…)` around. What
 //! allocates on the default device counts only where it lasts: a scratch value of one call is no sink.
 
+use super::Found;
 use crate::flow::origin::assigned_value;
 use crate::meaning::facts::Facts;
 use crate::program::resolve::Binding;
@@ -17,26 +18,34 @@ const DEVICE: &str = "device-memory";
 /// How many steps a device is followed back.
 const MAX_HOPS: u32 = 4;
 
-pub fn kind_of(facts: &Facts, call: ExprRef) -> Option<&'static str> {
+pub fn found(facts: &Facts, call: ExprRef) -> Option<Found> {
     let ir = facts.shared.ir(call.file);
     let Expr::Call { args, .. } = ir.expr(call.expr) else { return None };
     let keyword =
         |name: &str| args.iter().find(|a| matches!(a.kind, ArgKind::Keyword(k) if k == name)).map(|a| a.value);
     if keyword("pin_memory").is_some_and(|pinned| !matches!(ir.expr(pinned), Expr::False | Expr::None)) {
-        return Some(HOST);
+        return Some(Found::new(HOST, call));
     }
     if let Some(kind) = moved_to(ir, call.expr) {
-        return Some(kind);
+        return Some(Found::new(kind, call));
     }
     let device = keyword("device").or_else(|| device_around(ir, call.expr));
     match device {
         Some(device) => {
-            let text = device_text(facts, ExprRef { file: call.file, expr: device }, MAX_HOPS);
-            Some(if text.is_some_and(|d| d.starts_with("cpu")) { HOST } else { DEVICE })
+            match device_text(facts, ExprRef { file: call.file, expr: device }, MAX_HOPS) {
+                Some(text) => Some(Found::new(if text.starts_with("cpu") { HOST } else { DEVICE }, call)),
+                None => Some(Found::guessed(if named_for_host(facts, call) { HOST } else { DEVICE }, call)),
+            }
         }
-        // torch's default device is the host's.
-        None => lasts(facts, call).then_some(HOST),
+        // torch's default device is the host's, unless a caller has set another.
+        None => lasts(facts, call).then(|| Found::guessed(HOST, call)),
     }
+}
+
+/// Does the name of the function or class around say that it makes host memory?
+fn named_for_host(facts: &Facts, call: ExprRef) -> bool {
+    let name = facts.shared.function_name(call).to_lowercase();
+    ["host", "cpu", "pin_memory", "pinned"].iter().any(|word| name.contains(word))
 }
 
 /// `torch.ones(n).cuda()`

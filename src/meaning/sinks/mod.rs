@@ -14,10 +14,10 @@ mod starts;
 
 use super::facts::Facts;
 use super::report::{Grade, Sink};
-use crate::flow::graph::{Kind, Op};
+use crate::flow::graph::{Kind, Op, Slot};
 use crate::flow::trace::StateId;
 use crate::program::ExprRef;
-use crate::program::profile::Shape;
+use crate::program::profile::{Shape, SinkRule};
 use crate::syntax::ir::*;
 
 /// How diluted a value may be (see `flow::trace`) to count for a kind of sink.
@@ -34,26 +34,33 @@ const REACH: [(&str, u32); 14] = [
     ("scheduling-limit", 4),
     ("collective", 1),
     ("log", 6),
-    ("metric", 3),
+    ("metric", 2),
     ("model-load", 3),
 ];
 const REACH_OF_OTHERS: u32 = 4;
 /// Kinds that only an amount has, not a text or a truth value.
 const AMOUNTS: [&str; 4] = ["host-memory", "device-memory", "scheduling-limit", "timeout"];
 /// A reader gains nothing from more places of one kind; the nearest are kept.
-const MAX_PLACES: usize = 60;
+const MAX_PLACES: usize = 100;
 
 /// A sink before it is graded.
+#[derive(Clone)]
 struct Found {
     kind: String,
     at: ExprRef,
     /// Overrides the reach of the kind.
     reach: Option<u32>,
+    /// Rests on a name or a guess, however sure the way is.
+    guessed: bool,
 }
 
 impl Found {
     fn new(kind: &str, at: ExprRef) -> Found {
-        Found { kind: kind.to_owned(), at, reach: None }
+        Found { kind: kind.to_owned(), at, reach: None, guessed: false }
+    }
+
+    fn guessed(kind: &str, at: ExprRef) -> Found {
+        Found { guessed: true, ..Found::new(kind, at) }
     }
 }
 
@@ -73,11 +80,12 @@ pub fn claim(facts: &Facts) -> Vec<Sink> {
             if found.kind == "timeout" && cost <= 1 {
                 waits.push(found.at);
             }
+            let grade = if found.guessed { Grade::Inferred } else { facts.grade_of(id) };
             if std::env::var_os("DBG").is_some() {
                 let p = facts.shared.place(found.at);
-                eprintln!("DBG {} {} {} {}:{} {:?} {}", facts.field(), cost, found.kind, p.path, p.line, facts.trace.state(id).node.kind, p.code.trim());
+                eprintln!("DBG {} {} {} {}:{} {:?} d{} {}", facts.field(), cost, found.kind, p.path, p.line, facts.trace.state(id).node.kind, facts.trace.state(id).distance, p.code.trim());
             }
-            add(facts, &mut out, found, facts.grade_of(id));
+            add(facts, &mut out, found, grade);
         }
     }
     for found in starts::paced(facts, &waits) {
@@ -120,38 +128,73 @@ fn add(facts: &Facts, out: &mut Vec<Sink>, found: Found, grade: Grade) {
 
 fn found_at(facts: &Facts, shape: Shape, id: StateId, at: ExprRef) -> Vec<Found> {
     let state = facts.trace.state(id);
-    let (kind, cost) = (state.node.kind, state.cost);
+    let kind = state.node.kind;
     let mut out = Vec::new();
     out.extend(entered(facts, id, at));
     out.extend(stored(facts, at, kind));
     if shape.number {
-        out.extend(limits::found(facts, at, kind, cost));
+        if kind == Kind::Value && is_amount(facts, id) {
+            out.extend(limits::found(facts, at, state.cost, state.distance));
+        }
         out.extend(starts::counted(facts, at, kind));
     } else {
         out.extend(choices::found(facts, at, kind));
-        out.extend(gates::found(facts, at, kind));
+        out.extend(gates::found(facts, shape, at, kind));
     }
     out.retain(|f| shape.number || kind == Kind::Predicate || !AMOUNTS.contains(&f.kind.as_str()) || shape.truth);
     out
 }
 
+/// Calls whose result is an amount where their argument is one.
+const KEEPING: [&str; 17] = [
+    "int", "float", "round", "ceil", "floor", "abs", "max", "min", "sum", "len", "range", "sorted", "list", "tuple", "arange",
+    "cdiv", "ceil_div",
+];
+
+/// Is the value still an amount computed from the field, not what some foreign code answered?
+fn is_amount(facts: &Facts, id: StateId) -> bool {
+    facts.operations_to(id).iter().all(|(_, op)| match op {
+        Op::Call { name, .. } => KEEPING.contains(&name.as_str()),
+        Op::Format | Op::Compare { .. } | Op::Not => false,
+        _ => true,
+    })
+}
+
 /// The call that the value enters.
-fn entered(facts: &Facts, id: StateId, at: ExprRef) -> Option<Found> {
+fn entered(facts: &Facts, id: StateId, at: ExprRef) -> Vec<Found> {
+    let Some((rule, call)) = calls::rule_at(facts, at).or_else(|| calls::rule_of_construction(facts, at)) else {
+        return Vec::new();
+    };
+    let Some(found) = by_rule(facts, id, at, rule, call) else { return Vec::new() };
+    // A keyword may stand lines below the call that it is an argument of; both are the place.
+    let by_keyword = (!rule.keywords.is_empty() && found.at == call).then(|| Found { at, ..found.clone() });
+    std::iter::once(found).chain(by_keyword).collect()
+}
+
+fn by_rule(facts: &Facts, id: StateId, at: ExprRef, rule: &SinkRule, call: ExprRef) -> Option<Found> {
     let state = facts.trace.state(id);
-    let (rule, call) = calls::rule_at(facts, at).or_else(|| calls::rule_of_construction(facts, at))?;
     // A truth value is no size; an element of a range is no longer the amount.
     let predicate = state.node.kind == Kind::Predicate;
     let one_of_many = || facts.operations_to(id).iter().any(|(_, op)| matches!(op, Op::Iterate));
     match rule.kind.as_str() {
         "allocation" => {
-            let kind = (!predicate).then(|| memory::kind_of(facts, call)).flatten()?;
-            Some(Found::new(kind, call))
+            (!predicate).then(|| memory::found(facts, call)).flatten()
         }
         "log" if predicate || one_of_many() => None,
         // Where the value is formatted, not where the call begins.
-        "log" => Some(Found::new("log", at)),
+        "log" => Some(Found::new("log", formatted(facts, id).unwrap_or(at))),
         _ if predicate => None,
         kind => Some(Found { reach: rule.reach, ..Found::new(kind, call) }),
+    }
+}
+
+/// The part of a format string that the value is put into.
+fn formatted(facts: &Facts, id: StateId) -> Option<ExprRef> {
+    let arrivals = &facts.trace.state(id).arrivals;
+    let format = arrivals.iter().find(|a| matches!(a.op, Some((_, Op::Format))))?;
+    match facts.trace.state(format.from).node.slot {
+        Slot::Expr(at) => Some(at),
+        _ => None,
     }
 }
 
