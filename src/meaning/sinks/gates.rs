@@ -148,6 +148,8 @@ fn names_literal(ir: &FileIr, at: ExprId) -> bool {
     let Expr::Compare { left, rest } = ir.expr(at) else { return false };
     std::iter::once(left).chain(rest.iter().map(|(_, e)| e)).any(|e| match ir.expr(*e) {
         Expr::Str(_) => true,
+        // A member of an enumeration.
+        Expr::Attr { attr, .. } => attr.len() > 1 && attr.chars().all(|c| !c.is_lowercase()),
         Expr::Tuple(items) | Expr::List(items) | Expr::Set(items) => items.iter().any(|i| ir.str_value(*i).is_some()),
         _ => false,
     })

@@ -22,7 +22,7 @@ pub fn found(facts: &Facts, at: ExprRef, cost: u32, distance: u32) -> Vec<Found>
     let whole = ExprRef { file: at.file, expr: up };
     match ir.expr(up) {
         Expr::Compare { rest, .. } if is_ordered(rest) => {
-            let near = cost == 0 && distance <= MAX_STEPS_TO_CHOICE;
+            let near = cost <= MAX_COST_OF_BOUND && distance <= MAX_STEPS_TO_CHOICE;
             comparison(facts, whole, rest, near)
         }
         Expr::Call { func, args } if cost <= MAX_COST_OF_BOUND && args.len() > 1 => {
@@ -63,7 +63,7 @@ fn comparison(facts: &Facts, whole: ExprRef, rest: &[(CmpOp, ExprId)], near: boo
         let computes = facts.shared.program().profile.computes(&facts.shared.program().file(whole.file).path);
         // Code that computes compares shapes all the time; only the field itself is a threshold there.
         return match computes {
-            true => near.then(|| Found::guessed("kernel-choice", place)).into_iter().collect(),
+            true => (near && runs_code(facts, whole)).then(|| Found::guessed("kernel-choice", place)).into_iter().collect(),
             false => vec![Found::new("scheduling-limit", place)],
         };
     }
@@ -159,6 +159,20 @@ fn sets_up(facts: &Facts, at: ExprRef) -> bool {
     facts.shared.processes.function_around(at).is_some_and(|f| {
         let name = facts.shared.program().func(f).name;
         name == "__init__" || name.starts_with("init") || name.starts_with("_init")
+    })
+}
+
+/// Does the arm of the test call or answer something, or is the comparison itself the answer?
+fn runs_code(facts: &Facts, compare: ExprRef) -> bool {
+    let ir = facts.shared.ir(compare.file);
+    let Some(stmt) = ir.stmt_of(compare.expr) else { return false };
+    let node = ir.stmt(stmt);
+    let Stmt::If { arms, .. } = &node.kind else { return true };
+    let Some((_, body)) = arms.iter().find(|(t, _)| ir.contains(*t, compare.expr)) else { return false };
+    body.iter().any(|s| {
+        let inner = ir.stmt(*s);
+        matches!(inner.kind, Stmt::Return(_))
+            || !super::gates::calls_in(facts, compare.file, inner.span, node.scope).is_empty()
     })
 }
 

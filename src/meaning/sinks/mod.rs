@@ -81,10 +81,6 @@ pub fn claim(facts: &Facts) -> Vec<Sink> {
                 waits.push(found.at);
             }
             let grade = if found.guessed { Grade::Inferred } else { facts.grade_of(id) };
-            if std::env::var_os("DBG").is_some() {
-                let p = facts.shared.place(found.at);
-                eprintln!("DBG {} {} {} {}:{} {:?} d{} {}", facts.field(), cost, found.kind, p.path, p.line, facts.trace.state(id).node.kind, facts.trace.state(id).distance, p.code.trim());
-            }
             add(facts, &mut out, found, grade);
         }
     }
@@ -167,8 +163,17 @@ fn entered(facts: &Facts, id: StateId, at: ExprRef) -> Vec<Found> {
     };
     let Some(found) = by_rule(facts, id, at, rule, call) else { return Vec::new() };
     // A keyword may stand lines below the call that it is an argument of; both are the place.
-    let by_keyword = (!rule.keywords.is_empty() && found.at == call).then(|| Found { at, ..found.clone() });
+    let by_keyword = (is_keyword(facts, at, call) && found.at == call).then(|| Found { at, ..found.clone() });
     std::iter::once(found).chain(by_keyword).collect()
+}
+
+fn is_keyword(facts: &Facts, at: ExprRef, call: ExprRef) -> bool {
+    match facts.shared.ir(call.file).expr(call.expr) {
+        Expr::Call { args, .. } => {
+            args.iter().any(|a| a.value == at.expr && matches!(a.kind, ArgKind::Keyword(_)))
+        }
+        _ => false,
+    }
 }
 
 fn by_rule(facts: &Facts, id: StateId, at: ExprRef, rule: &SinkRule, call: ExprRef) -> Option<Found> {
