@@ -141,7 +141,7 @@ impl From<&str> for Shape {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct UnitWords {
-    /// Phrases of a help text, lower case, first match first: phrase, unit.
+    /// Phrases of a help text, lower case, first match first: phrase, unit. After `^` the text begins with it.
     pub help: Vec<(String, String)>,
     /// Parts of a field's name, between underscores, first match first: words at its end unless they start with `^`.
     pub names: Vec<(String, String)>,
@@ -169,7 +169,11 @@ impl UnitWords {
     pub fn of_help(&self, help: &str, shape: impl Into<Shape>) -> Option<&str> {
         let shape = shape.into();
         let help = help.to_lowercase();
-        let found = self.help.iter().find(|(phrase, unit)| contains_words(&help, phrase) && self.fits(unit, shape));
+        let says = |phrase: &str| match phrase.strip_prefix('^') {
+            Some(start) => help.starts_with(start),
+            None => contains_words(&help, phrase),
+        };
+        let found = self.help.iter().find(|(phrase, unit)| says(phrase) && self.fits(unit, shape));
         found.map(|(_, unit)| unit.as_str())
     }
 

@@ -19,9 +19,8 @@ pub fn rule_at<'f>(facts: &Facts<'_, '_, 'f>, at: ExprRef) -> Option<(&'f SinkRu
         _ => None,
     };
     let names = callee_names(facts, ExprRef { file: at.file, expr: *func });
-    let fits = |rule: &&SinkRule| {
-        rule.takes(position, keyword.as_deref()) && names.iter().any(|name| rule.matches(name))
-    };
+    let fits =
+        |rule: &&SinkRule| rule.takes(position, keyword.as_deref()) && names.iter().any(|name| rule.matches(name));
     let sinks = &shared.program().profile.sinks;
     let rule = sinks.iter().filter(|r| r.is_particular()).find(fits).or_else(|| sinks.iter().find(fits))?;
     Some((rule, ExprRef { file: at.file, expr: up }))

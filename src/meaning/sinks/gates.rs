@@ -133,7 +133,8 @@ fn is_plain_test(ir: &FileIr, at: ExprId) -> bool {
         Expr::Compare { rest, .. } => {
             rest.iter().all(|(op, _)| !matches!(op, CmpOp::Lt | CmpOp::Le | CmpOp::Gt | CmpOp::Ge))
         }
-        Expr::Bin { .. } => false,
+        // Of several conditions each is looked at by itself.
+        Expr::Bin { .. } | Expr::Bool { .. } => false,
         _ => true,
     }
 }

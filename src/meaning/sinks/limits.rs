@@ -32,7 +32,8 @@ pub fn found(facts: &Facts, at: ExprRef, cost: u32, distance: u32) -> Vec<Found>
             counts.then(|| Found::new("scheduling-limit", at)).into_iter().collect()
         }
         Expr::Bin { op: BinOp::Sub, left, right } if cost <= MAX_COST_OF_BOUND && *left == at.expr => {
-            let length = matches!(ir.expr(*right), Expr::Call { func, .. } if last_name(ir, *func).is_some_and(|n| n == "len"));
+            let length =
+                matches!(ir.expr(*right), Expr::Call { func, .. } if last_name(ir, *func).is_some_and(|n| n == "len"));
             (length && schedules(facts, whole)).then(|| Found::new("scheduling-limit", at)).into_iter().collect()
         }
         _ => Vec::new(),
@@ -63,7 +64,9 @@ fn comparison(facts: &Facts, whole: ExprRef, rest: &[(CmpOp, ExprId)], near: boo
         let computes = facts.shared.program().profile.computes(&facts.shared.program().file(whole.file).path);
         // Code that computes compares shapes all the time; only the field itself is a threshold there.
         return match computes {
-            true => (near && runs_code(facts, whole)).then(|| Found::guessed("kernel-choice", place)).into_iter().collect(),
+            true => {
+                (near && runs_code(facts, whole)).then(|| Found::guessed("kernel-choice", place)).into_iter().collect()
+            }
             false => vec![Found::new("scheduling-limit", place)],
         };
     }
@@ -137,7 +140,8 @@ fn gated_allocations(facts: &Facts, compare: ExprRef) -> Vec<Found> {
         for call in super::gates::calls_in(facts, compare.file, ir.stmt(*later).span, node.scope) {
             let allocates = calls::rule_of_call(facts, call).is_some_and(|r| r.kind == "allocation");
             let Expr::Call { args, .. } = ir.expr(call.expr) else { continue };
-            let placed = args.iter().any(|a| matches!(a.kind, ArgKind::Keyword(k) if k == "device" || k == "pin_memory"));
+            let placed =
+                args.iter().any(|a| matches!(a.kind, ArgKind::Keyword(k) if k == "device" || k == "pin_memory"));
             if allocates && placed {
                 out.extend(memory::found(facts, call));
             }

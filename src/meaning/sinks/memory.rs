@@ -31,12 +31,10 @@ pub fn found(facts: &Facts, call: ExprRef) -> Option<Found> {
     }
     let device = keyword("device").or_else(|| device_around(ir, call.expr));
     match device {
-        Some(device) => {
-            match device_text(facts, ExprRef { file: call.file, expr: device }, MAX_HOPS) {
-                Some(text) => Some(Found::new(if text.starts_with("cpu") { HOST } else { DEVICE }, call)),
-                None => Some(Found::guessed(if named_for_host(facts, call) { HOST } else { DEVICE }, call)),
-            }
-        }
+        Some(device) => match device_text(facts, ExprRef { file: call.file, expr: device }, MAX_HOPS) {
+            Some(text) => Some(Found::new(if text.starts_with("cpu") { HOST } else { DEVICE }, call)),
+            None => Some(Found::guessed(if named_for_host(facts, call) { HOST } else { DEVICE }, call)),
+        },
         // torch's default device is the host's, unless a caller has set another.
         None => lasts(facts, call).then(|| Found::guessed(HOST, call)),
     }
@@ -145,4 +143,3 @@ fn device_text(facts: &Facts, at: ExprRef, hops: u32) -> Option<String> {
         _ => None,
     }
 }
-

@@ -143,8 +143,8 @@ fn found_at(facts: &Facts, shape: Shape, id: StateId, at: ExprRef) -> Vec<Found>
 
 /// Calls whose result is an amount where their argument is one.
 const KEEPING: [&str; 17] = [
-    "int", "float", "round", "ceil", "floor", "abs", "max", "min", "sum", "len", "range", "sorted", "list", "tuple", "arange",
-    "cdiv", "ceil_div",
+    "int", "float", "round", "ceil", "floor", "abs", "max", "min", "sum", "len", "range", "sorted", "list", "tuple",
+    "arange", "cdiv", "ceil_div",
 ];
 
 /// Is the value still an amount computed from the field, not what some foreign code answered?
@@ -169,9 +169,7 @@ fn entered(facts: &Facts, id: StateId, at: ExprRef) -> Vec<Found> {
 
 fn is_keyword(facts: &Facts, at: ExprRef, call: ExprRef) -> bool {
     match facts.shared.ir(call.file).expr(call.expr) {
-        Expr::Call { args, .. } => {
-            args.iter().any(|a| a.value == at.expr && matches!(a.kind, ArgKind::Keyword(_)))
-        }
+        Expr::Call { args, .. } => args.iter().any(|a| a.value == at.expr && matches!(a.kind, ArgKind::Keyword(_))),
         _ => false,
     }
 }
@@ -182,9 +180,7 @@ fn by_rule(facts: &Facts, id: StateId, at: ExprRef, rule: &SinkRule, call: ExprR
     let predicate = state.node.kind == Kind::Predicate;
     let one_of_many = || facts.operations_to(id).iter().any(|(_, op)| matches!(op, Op::Iterate));
     match rule.kind.as_str() {
-        "allocation" => {
-            (!predicate).then(|| memory::found(facts, call)).flatten()
-        }
+        "allocation" => (!predicate).then(|| memory::found(facts, call)).flatten(),
         "log" if predicate || one_of_many() => None,
         // Where the value is formatted, not where the call begins.
         "log" => Some(Found::new("log", formatted(facts, id).unwrap_or(at))),

@@ -14,7 +14,9 @@ use crate::syntax::ir::*;
 pub fn claim(facts: &Facts, shape: Shape) -> Option<Unit> {
     let own = || facts.shared.line_place(facts.declared.place.0, facts.declared.place.1.line, 0);
     let declared = &facts.declared.definition;
-    if (shape.mapping && !shape.text) || (shape.text && declared.cli_type.as_deref().is_some_and(|t| t.contains("json"))) {
+    if (shape.mapping && !shape.text)
+        || (shape.text && declared.cli_type.as_deref().is_some_and(|t| t.contains("json")))
+    {
         return Some(named("json", Grade::Proved, vec![own()]));
     }
     if !shape.text {
