@@ -217,6 +217,9 @@ fn choice(facts: &Facts, at: ExprRef, gate: &Gate) -> Vec<Found> {
     for span in &gate.spans {
         for call in calls_in(facts, at.file, *span, scope) {
             let Expr::Call { func, .. } = ir.expr(call.expr) else { continue };
+            if calls::rule_of_call(facts, call).is_some_and(|rule| rule.kind == "log") {
+                continue;
+            }
             let types = shared.graph.types.of(ExprRef { file: call.file, expr: *func });
             let runs = types.iter().any(|t| match &t.ty {
                 Type::Class(_) => true,

@@ -40,6 +40,8 @@ const REACH: [(&str, u32); 14] = [
 const REACH_OF_OTHERS: u32 = 4;
 /// Kinds that only an amount has, not a text or a truth value.
 const AMOUNTS: [&str; 4] = ["host-memory", "device-memory", "scheduling-limit", "timeout"];
+/// Kinds that say something of the value itself, not of what foreign code made of it.
+const OF_THE_VALUE: [&str; 3] = ["log", "kernel-choice", "metric"];
 /// A reader gains nothing from more places of one kind; the nearest are kept.
 const MAX_PLACES: usize = 100;
 
@@ -73,14 +75,18 @@ pub fn claim(facts: &Facts) -> Vec<Sink> {
         if !counts(facts, at) {
             continue;
         }
+        let opaque = is_opaque(facts, id);
         for found in found_at(facts, shape, id, at) {
+            if opaque && OF_THE_VALUE.contains(&found.kind.as_str()) {
+                continue;
+            }
             if cost > found.reach.unwrap_or_else(|| reach(&found.kind)) {
                 continue;
             }
             if found.kind == "timeout" && cost <= 1 {
                 waits.push(found.at);
             }
-            let grade = if found.guessed { Grade::Inferred } else { facts.grade_of(id) };
+            let grade = if found.guessed || opaque { Grade::Inferred } else { facts.grade_of(id) };
             add(facts, &mut out, found, grade);
         }
     }
@@ -154,6 +160,16 @@ fn is_amount(facts: &Facts, id: StateId) -> bool {
         Op::Format | Op::Compare { .. } | Op::Not => false,
         _ => true,
     })
+}
+
+/// Foreign calls that give back their argument, or a part or copy of it.
+const TRANSPARENT: [&str; 12] =
+    ["str", "repr", "bool", "dict", "set", "join", "copy", "deepcopy", "enumerate", "Path", "loads", "next"];
+
+/// Has foreign code that we cannot see made something else of the value?
+fn is_opaque(facts: &Facts, id: StateId) -> bool {
+    let known = |name: &str| KEEPING.contains(&name) || TRANSPARENT.contains(&name);
+    facts.operations_to(id).iter().any(|(_, op)| matches!(op, Op::Call { name, .. } if !known(name)))
 }
 
 /// The call that the value enters.
