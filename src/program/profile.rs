@@ -24,6 +24,9 @@ pub struct Profile {
     /// Calls with a known effect; the ones of Python and its common libraries come first.
     #[serde(default, rename = "sink")]
     pub sinks: Vec<SinkRule>,
+    /// Calls without arguments that tell the time in seconds.
+    #[serde(default)]
+    pub clocks: Vec<String>,
     #[serde(default)]
     pub units: UnitWords,
     #[serde(default)]
@@ -68,18 +71,22 @@ pub struct SinkRule {
     pub keywords: Vec<String>,
     /// The unit of the argument.
     pub unit: Option<String>,
+    /// How diluted the value may be, where the call is telling enough to differ from what its kind allows.
+    pub reach: Option<u32>,
+    /// Dotted names of containers: storing the value there is the sink.
+    pub stores: Vec<String>,
+    /// Ends of class names: storing the value in an attribute of such an object is the sink.
+    pub objects: Vec<String>,
 }
 
 impl SinkRule {
     pub fn matches(&self, name: &str) -> bool {
-        self.calls.iter().any(|call| match call.strip_suffix(".*") {
-            Some(prefix) => {
-                let owner = name.rsplit_once('.').map_or("", |(owner, _)| owner);
-                owner == prefix || owner.ends_with(&format!(".{prefix}"))
-            }
-            None if call == "*" => true,
-            None => name == call || name.ends_with(&format!(".{call}")),
-        })
+        self.calls.iter().any(|call| call == "*" || ends_with_parts(name, call))
+    }
+
+    /// Is this rule about some arguments only?
+    pub fn is_particular(&self) -> bool {
+        !self.positions.is_empty() || !self.keywords.is_empty()
     }
 
     pub fn takes(&self, position: usize, keyword: Option<&str>) -> bool {
@@ -91,40 +98,143 @@ impl SinkRule {
     }
 }
 
+/// What kinds of thing a declared type holds.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    pub number: bool,
+    pub fractional: bool,
+    pub text: bool,
+    pub truth: bool,
+    pub mapping: bool,
+    pub function: bool,
+}
+
+impl Shape {
+    /// Reads a type as it is written: `Optional[List[int]]`.
+    pub fn of(type_: &str) -> Shape {
+        let (type_, mapping) = without_mappings(type_);
+        let has = |name: &str| type_.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| w == name);
+        Shape {
+            number: has("int") || has("float"),
+            fractional: has("float"),
+            text: has("str") || has("Path") || has("Literal"),
+            truth: has("bool"),
+            mapping,
+            function: has("Callable"),
+        }
+    }
+
+    pub fn is_truth(self) -> bool {
+        self == Shape { truth: true, ..Shape::default() }
+    }
+
+    fn is_unknown(self) -> bool {
+        self == Shape::default()
+    }
+}
+
+/// The type less its mappings with what they map, and whether it had one.
+fn without_mappings(type_: &str) -> (String, bool) {
+    let mut out = String::new();
+    let mut rest = type_;
+    let mut any = false;
+    while let Some(at) = ["Dict", "dict", "Mapping"].iter().filter_map(|n| rest.find(n).map(|i| i + n.len())).min() {
+        any = true;
+        out.push_str(rest[..at].trim_end_matches(char::is_alphabetic));
+        rest = &rest[at..];
+        let mut depth = 0u32;
+        let end = rest.char_indices().find(|(_, c)| {
+            match c {
+                '[' => depth += 1,
+                ']' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0
+        });
+        rest = end.map_or("", |(i, _)| &rest[i..]);
+    }
+    out.push_str(rest);
+    (out, any)
+}
+
+impl From<&str> for Shape {
+    fn from(type_: &str) -> Shape {
+        Shape::of(type_)
+    }
+}
+
 /// Words that tell a unit.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct UnitWords {
-    /// Phrases of a help text, lower case, first match first: phrase, unit.
+    /// Phrases of a help text, lower case, first match first: phrase, unit. After `^` the text begins with it.
     pub help: Vec<(String, String)>,
     /// Parts of a field's name, between underscores, first match first: words at its end unless they start with `^`.
     pub names: Vec<(String, String)>,
+    /// Parts of a counter's name, first match first, with what it counts; an empty part is any.
+    pub counters: Vec<(String, String)>,
+    /// Last words of names of numbers that say how often.
+    pub intervals: Vec<String>,
     /// Units that only numbers have.
     pub numeric: Vec<String>,
+    /// Units that only numbers with a fraction have.
+    pub fractional: Vec<String>,
+    /// Units that only texts have.
+    pub textual: Vec<String>,
 }
 
 impl UnitWords {
-    fn fits(&self, unit: &str, type_: &str) -> bool {
-        let number = type_.contains("int") || type_.contains("float");
-        !self.numeric.iter().any(|u| u == unit) || number || type_.is_empty()
+    fn fits(&self, unit: &str, shape: Shape) -> bool {
+        let is = |units: &[String]| units.iter().any(|u| u == unit);
+        shape.is_unknown()
+            || ((!is(&self.numeric) || shape.number)
+                && (!is(&self.fractional) || shape.fractional)
+                && (!is(&self.textual) || shape.text || shape.mapping || !shape.number))
     }
 
-    pub fn of_help(&self, help: &str, type_: &str) -> Option<&str> {
+    pub fn of_help(&self, help: &str, shape: impl Into<Shape>) -> Option<&str> {
+        let shape = shape.into();
         let help = help.to_lowercase();
-        let found = self.help.iter().find(|(phrase, unit)| contains_words(&help, phrase) && self.fits(unit, type_));
+        let says = |phrase: &str| match phrase.strip_prefix('^') {
+            Some(start) => help.starts_with(start),
+            None => contains_words(&help, phrase),
+        };
+        let found = self.help.iter().find(|(phrase, unit)| says(phrase) && self.fits(unit, shape));
         found.map(|(_, unit)| unit.as_str())
     }
 
-    pub fn of_name(&self, name: &str, type_: &str) -> Option<&str> {
+    pub fn of_name(&self, name: &str, shape: Shape) -> Option<&str> {
         let found = self.names.iter().find(|(part, unit)| {
             let here = match part.strip_prefix('^') {
-                Some(part) => name.split('_').any(|w| w == part) || name.starts_with(part),
+                Some(part) => name.split('_').any(|w| w == part) || name.starts_with(&format!("{part}_")),
                 None => name == part || name.ends_with(&format!("_{part}")),
             };
-            here && self.fits(unit, type_)
+            here && self.fits(unit, shape)
         });
         found.map(|(_, unit)| unit.as_str())
     }
+
+    /// What a counter counts, by its name.
+    pub fn of_counter(&self, name: &str) -> Option<&str> {
+        let name = name.to_lowercase();
+        let found = self.counters.iter().find(|(part, _)| name.contains(part.as_str()));
+        found.map(|(_, unit)| unit.as_str())
+    }
+
+    /// What is left where nothing tells: rounds for an interval, a factor for numbers with a fraction, else no unit.
+    pub fn of_rest(&self, name: &str, shape: Shape) -> &str {
+        let last = name.rsplit('_').next().unwrap_or("");
+        if shape.number && self.intervals.iter().any(|w| w == last) {
+            return "steps";
+        }
+        if shape.fractional && !shape.text { "ratio" } else { "none" }
+    }
+}
+
+/// Does a dotted name end with these parts, `*` being any one part?
+fn ends_with_parts(name: &str, parts: &str) -> bool {
+    let mut name = name.rsplit('.');
+    parts.rsplit('.').all(|part| name.next().is_some_and(|n| part == "*" || n == part))
 }
 
 /// Does the text hold the phrase between word boundaries?
@@ -156,6 +266,8 @@ pub struct Processes {
     pub ranked: Vec<String>,
     /// Fields that count ranks; dividing by one shares a value out.
     pub shares: Vec<String>,
+    /// Path prefixes of code that computes: a comparison there chooses how, not how much.
+    pub compute: Vec<String>,
 }
 
 /// How the record's fields are declared and get their flags; every part is optional, what a tree has decides.
@@ -187,14 +299,20 @@ impl Profile {
         #[derive(Deserialize)]
         struct Common {
             sink: Vec<SinkRule>,
+            clocks: Vec<String>,
             units: UnitWords,
         }
         let mut profile: Profile = toml::from_str(text)?;
         let common: Common = toml::from_str(include_str!("../../queries/python/python.toml"))?;
         profile.sinks.extend(common.sink);
+        profile.clocks.extend(common.clocks);
         profile.units.help.extend(common.units.help);
         profile.units.names.extend(common.units.names);
+        profile.units.counters.extend(common.units.counters);
+        profile.units.intervals.extend(common.units.intervals);
         profile.units.numeric.extend(common.units.numeric);
+        profile.units.fractional.extend(common.units.fractional);
+        profile.units.textual.extend(common.units.textual);
         Ok(profile)
     }
 
@@ -249,6 +367,11 @@ impl Profile {
 
     pub fn is_ranked(&self, kind: &str) -> bool {
         self.process.ranked.iter().any(|k| k == kind)
+    }
+
+    /// Does the file hold computation rather than scheduling?
+    pub fn computes(&self, path: &str) -> bool {
+        self.process.compute.iter().any(|start| path.starts_with(start.as_str()))
     }
 
     pub fn counts_ranks(&self, field: &str) -> bool {

@@ -705,6 +705,23 @@ impl<'p> TypeSystem<'p> {
                     let inner = sub(arg);
                     return if *name == "next" { self.element(&inner, None) } else { inner };
                 }
+                ("defaultdict", Some(factory)) => {
+                    // What the factory makes, and what the initial mapping holds.
+                    let mut elements = Vec::new();
+                    for made in sub(factory).iter() {
+                        match made.ty {
+                            Type::Func(f) => add(&mut elements, &self.of_return(f), made.sure),
+                            Type::Class(c) => add(&mut elements, &[sure(Type::Instance(c))], made.sure),
+                            _ => {}
+                        }
+                    }
+                    for typed in args.get(1).map_or(none(), |a| sub(a.value)).iter() {
+                        if let Type::Many(items) = &typed.ty {
+                            add(&mut elements, items, typed.sure);
+                        }
+                    }
+                    return if elements.is_empty() { none() } else { one(Type::Many(elements.into())) };
+                }
                 ("cast", _) => {
                     return args.first().map_or(none(), |a| self.of_annotation(at.file, ir.scope_of(at.expr), a.value));
                 }

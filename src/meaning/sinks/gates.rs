@@ -1,0 +1,242 @@
+//! What a test of the value alone lets happen: `if value: start_metrics()`, `if value == "a": kernel_a() else: …`.
+//!
+//! The test must be the value, its negation, its equality with something, or one of several that must all hold. What is
+//! gated is a known call in the arm or one level down in a small function of the tree; else, where the process computes,
+//! the choice between the arms.
+
+use super::{Found, calls, memory};
+use crate::flow::graph::Kind;
+use crate::flow::guards;
+use crate::meaning::facts::Facts;
+use crate::program::profile::Shape;
+use crate::program::types::Type;
+use crate::program::{ExprRef, FileId, FuncRef};
+use crate::syntax::ir::*;
+
+/// Kinds that a call can be gated into; a log counts only where the value itself is formatted.
+const GATED: [&str; 9] = [
+    "metric",
+    "network",
+    "file",
+    "env-var",
+    "model-load",
+    "collective",
+    "subprocess-arg",
+    "process-count",
+    "thread-count",
+];
+/// Kinds that count one level down, where a call is less telling.
+const GATED_BELOW: [&str; 3] = ["metric", "thread-count", "process-count"];
+/// Functions with more text than this (in bytes) do more than what the test is about.
+const MAX_BODY: u32 = 6_000;
+/// How many statements after an early exit are its doing.
+const MAX_AFTER_EXIT: usize = 4;
+
+pub fn found(facts: &Facts, shape: Shape, at: ExprRef, kind: Kind) -> Vec<Found> {
+    let ir = facts.shared.ir(at.file);
+    if kind == Kind::Object || !is_plain_test(ir, at.expr) {
+        return Vec::new();
+    }
+    let Some(gate) = Gate::around(ir, at.expr) else { return Vec::new() };
+    let in_record = facts.shared.processes.function_around(at).is_some_and(|f| {
+        let program = facts.shared.program();
+        program.method_class(f).is_some_and(|class| facts.shared.graph.is_record_class(class))
+    });
+    let scope = ir.scope_of(at.expr);
+    let mut out = Vec::new();
+    for span in &gate.spans {
+        for call in calls_in(facts, at.file, *span, scope) {
+            out.extend(gated_kind(facts, call));
+            if !in_record {
+                out.extend(below(facts, call));
+            }
+        }
+        out.extend(stores_in(facts, at.file, *span, scope));
+    }
+    if in_record {
+        out.retain(|f| f.kind == "env-var");
+    } else if !shape.text || asks_which(facts, ir, at.expr) {
+        out.extend(choice(facts, at, &gate));
+    }
+    out.iter_mut().for_each(|f| f.guessed = true);
+    out
+}
+
+/// The calls of a function within a span, those of functions defined inside left out.
+pub fn calls_in(facts: &Facts, file: FileId, span: Span, scope: Scope) -> Vec<ExprRef> {
+    let ir = facts.shared.ir(file);
+    let inside = |(i, node): (usize, &ExprNode)| {
+        let here = node.span.start >= span.start && node.span.end <= span.end;
+        let is_call = here && matches!(node.kind, Expr::Call { .. });
+        let expr = ExprId(i as u32);
+        (is_call && ir.scope_of(expr) == scope).then_some(ExprRef { file, expr })
+    };
+    let mut out: Vec<ExprRef> = ir.exprs.iter().enumerate().filter_map(inside).collect();
+    out.sort_by_key(|c| ir.span(c.expr).start);
+    out
+}
+
+/// What one outcome of a test reaches.
+struct Gate {
+    spans: Vec<Span>,
+    /// Each arm by itself, with what the others leave.
+    arms: usize,
+}
+
+impl Gate {
+    fn around(ir: &FileIr, test: ExprId) -> Option<Gate> {
+        let mut at = test;
+        loop {
+            match ir.exprs[at.index()].parent {
+                Parent::Expr(up) => match ir.expr(up) {
+                    Expr::Bool { and: true, .. } => at = up,
+                    Expr::IfExp { test, body, orelse } if *test == at => {
+                        return Some(Gate { spans: vec![ir.span(*body), ir.span(*orelse)], arms: 2 });
+                    }
+                    _ => return None,
+                },
+                Parent::Stmt(stmt) => return Gate::of_statement(ir, stmt, at),
+                _ => return None,
+            }
+        }
+    }
+
+    fn of_statement(ir: &FileIr, stmt: StmtId, test: ExprId) -> Option<Gate> {
+        let node = ir.stmt(stmt);
+        let Stmt::If { arms, orelse } = &node.kind else { return None };
+        let (_, body) = arms.iter().find(|(t, _)| *t == test)?;
+        if body.iter().any(|s| matches!(ir.stmt(*s).kind, Stmt::Raise(_))) {
+            return None;
+        }
+        let mut spans: Vec<Span> = body.iter().map(|s| ir.stmt(*s).span).collect();
+        if arms.len() == 1 {
+            spans.extend(orelse.iter().map(|s| ir.stmt(*s).span));
+        }
+        if orelse.is_empty() && arms.len() == 1 && guards::leaves(ir, body) {
+            let siblings: &[StmtId] = match node.parent {
+                Some((up, arm)) => guards::block(&ir.stmt(up).kind, arm),
+                None => match node.scope {
+                    Scope::Func(f) => &ir.func(f).body,
+                    _ => &[],
+                },
+            };
+            let after = siblings.iter().skip(node.index as usize + 1).take(MAX_AFTER_EXIT);
+            spans.extend(after.map(|s| ir.stmt(*s).span));
+        }
+        Some(Gate { spans, arms: arms.len() + usize::from(!orelse.is_empty()) })
+    }
+}
+
+/// Not a comparison of amounts.
+fn is_plain_test(ir: &FileIr, at: ExprId) -> bool {
+    match ir.expr(at) {
+        Expr::Compare { rest, .. } => {
+            rest.iter().all(|(op, _)| !matches!(op, CmpOp::Lt | CmpOp::Le | CmpOp::Gt | CmpOp::Ge))
+        }
+        // Of several conditions each is looked at by itself.
+        Expr::Bin { .. } | Expr::Bool { .. } => false,
+        _ => true,
+    }
+}
+
+/// Does a test of a text ask which one it is, rather than whether there is one? A member of a closed set may do both.
+fn asks_which(facts: &Facts, ir: &FileIr, at: ExprId) -> bool {
+    !facts.declared.definition.choices.is_empty() || names_literal(ir, at) || matches!(ir.expr(at), Expr::Call { .. })
+}
+
+/// `value == "name"`, `value in ("a", "b")`
+fn names_literal(ir: &FileIr, at: ExprId) -> bool {
+    let Expr::Compare { left, rest } = ir.expr(at) else { return false };
+    std::iter::once(left).chain(rest.iter().map(|(_, e)| e)).any(|e| match ir.expr(*e) {
+        Expr::Str(_) => true,
+        // A member of an enumeration.
+        Expr::Attr { attr, .. } => attr.len() > 1 && attr.chars().all(|c| !c.is_lowercase()),
+        Expr::Tuple(items) | Expr::List(items) | Expr::Set(items) => items.iter().any(|i| ir.str_value(*i).is_some()),
+        _ => false,
+    })
+}
+
+fn gated_kind(facts: &Facts, call: ExprRef) -> Option<Found> {
+    let rule = calls::rule_of_call(facts, call)?;
+    if rule.kind == "allocation" {
+        let ir = facts.shared.ir(call.file);
+        let kept = ir.stmt_of(call.expr).is_some_and(|s| match &ir.stmt(s).kind {
+            Stmt::Assign { targets, .. } => targets.iter().any(|t| matches!(ir.expr(*t), Expr::Attr { .. })),
+            _ => false,
+        });
+        return kept.then(|| memory::found(facts, call)).flatten();
+    }
+    GATED.contains(&rule.kind.as_str()).then(|| Found::new(&rule.kind, call))
+}
+
+/// Known calls in a small function of the tree that the gated call runs.
+fn below(facts: &Facts, call: ExprRef) -> Vec<Found> {
+    let program = facts.shared.program();
+    let callees = facts.shared.graph.types.callees(call);
+    let [(callee, _, _)] = callees[..] else { return Vec::new() };
+    let span = program.func(callee).span;
+    if span.end.saturating_sub(span.start) > MAX_BODY {
+        return Vec::new();
+    }
+    let FuncRef { file, func } = callee;
+    let inner = calls_in(facts, file, span, Scope::Func(func));
+    let known = inner.into_iter().filter_map(|c| Some((calls::rule_of_call(facts, c)?, c)));
+    known
+        .filter(|(rule, _)| GATED_BELOW.contains(&rule.kind.as_str()))
+        .take(1)
+        .map(|(rule, _)| Found::new(&rule.kind, call))
+        .collect()
+}
+
+fn stores_in(facts: &Facts, file: FileId, span: Span, scope: Scope) -> Vec<Found> {
+    let ir = facts.shared.ir(file);
+    let stores = ir.stmts.iter().filter(|s| s.scope == scope && s.span.start >= span.start && s.span.end <= span.end);
+    let targets = stores.flat_map(|s| match &s.kind {
+        Stmt::Assign { targets, .. } => targets.to_vec(),
+        _ => Vec::new(),
+    });
+    targets
+        .map(|expr| ExprRef { file, expr })
+        .filter_map(|at| Some((calls::rule_of_store(facts, at)?, at)))
+        .filter(|(rule, _)| rule.kind == "env-var")
+        .map(|(rule, at)| Found::new(&rule.kind, at))
+        .collect()
+}
+
+/// In code that computes, arms that construct, import or call different things are a choice of implementation.
+fn choice(facts: &Facts, at: ExprRef, gate: &Gate) -> Vec<Found> {
+    let shared = facts.shared;
+    let profile = &shared.program().profile;
+    let ir = shared.ir(at.file);
+    let running = shared.processes.running_at(at);
+    if !running.kinds.iter().any(|k| profile.is_ranked(k)) {
+        return Vec::new();
+    }
+    let scope = ir.scope_of(at.expr);
+    let mut out = Vec::new();
+    for span in &gate.spans {
+        for call in calls_in(facts, at.file, *span, scope) {
+            let Expr::Call { func, .. } = ir.expr(call.expr) else { continue };
+            if calls::rule_of_call(facts, call).is_some_and(|rule| rule.kind == "log") {
+                continue;
+            }
+            let types = shared.graph.types.of(ExprRef { file: call.file, expr: *func });
+            let runs = types.iter().any(|t| match &t.ty {
+                Type::Class(_) => true,
+                Type::Func(_) => gate.arms > 1,
+                _ => false,
+            });
+            // A name in capitals or from elsewhere may be a kernel of an extension.
+            let foreign = gate.arms > 1
+                && profile.computes(&shared.program().file(at.file).path)
+                && types.iter().all(|t| matches!(t.ty, Type::External(_)));
+            // Arms told apart by name that call something are implementations.
+            let named = gate.arms > 1 && names_literal(ir, at.expr) && calls::rule_of_call(facts, call).is_none();
+            if runs || foreign || named {
+                out.push(Found::new("kernel-choice", call));
+                break;
+            }
+        }
+    }
+    out
+}
