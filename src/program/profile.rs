@@ -26,6 +26,37 @@ pub struct Profile {
     pub units: UnitWords,
     #[serde(default)]
     pub process: Processes,
+    #[serde(default)]
+    pub checks: Checks,
+}
+
+/// Calls that tell an operator something, or end the program.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Checks {
+    /// Dotted names, from the right.
+    pub warnings: Vec<String>,
+    /// Those that only inform.
+    pub logs: Vec<String>,
+    pub exits: Vec<String>,
+}
+
+impl Checks {
+    pub fn warns(&self, name: &str) -> bool {
+        Checks::has(&self.warnings, name)
+    }
+
+    pub fn logs(&self, name: &str) -> bool {
+        Checks::has(&self.logs, name)
+    }
+
+    pub fn exits(&self, name: &str) -> bool {
+        Checks::has(&self.exits, name)
+    }
+
+    fn has(names: &[String], name: &str) -> bool {
+        names.iter().any(|n| name.strip_suffix(n.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
+    }
 }
 
 /// A call with a known effect.
@@ -160,6 +191,7 @@ impl Profile {
         struct Common {
             sink: Vec<SinkRule>,
             units: UnitWords,
+            checks: Checks,
         }
         let mut profile: Profile = toml::from_str(text)?;
         let common: Common = toml::from_str(include_str!("../../queries/python/python.toml"))?;
@@ -167,6 +199,9 @@ impl Profile {
         profile.units.help.extend(common.units.help);
         profile.units.names.extend(common.units.names);
         profile.units.numeric.extend(common.units.numeric);
+        profile.checks.warnings.extend(common.checks.warnings);
+        profile.checks.logs.extend(common.checks.logs);
+        profile.checks.exits.extend(common.checks.exits);
         Ok(profile)
     }
 

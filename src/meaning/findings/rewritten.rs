@@ -1,0 +1,134 @@
+//! Where is a value that the operator gave replaced, and nothing says so?
+//!
+//! Filling an unset field, normalising the value and confirming a switch replace nothing.
+
+use super::super::accesses::written_text;
+use super::super::constraints::outcome;
+use super::super::facts::Facts;
+use super::super::report::Finding;
+use super::{finding, table};
+use crate::flow::access::{Access, Written};
+use crate::flow::guards::{self, Guard};
+use crate::program::{ExprRef, FileId};
+use crate::syntax::ir::*;
+
+pub fn find(facts: &Facts) -> Vec<Finding> {
+    let shared = facts.shared;
+    let mut out: Vec<(String, Finding)> = Vec::new();
+    for write in facts.writes().filter(|w| replaces(facts, w)) {
+        let to = written_text(facts, write);
+        if out.iter().any(|(known, _)| *known == to) {
+            continue;
+        }
+        let ir = shared.ir(write.at.file);
+        let around = guards::of_expr(ir, write.at.expr);
+        let tests: Vec<String> = around.iter().filter(|g| !g.early_exit).map(|g| shared.guard_text(write.at.file, g)).collect();
+        let when = if tests.is_empty() { "always".to_owned() } else { format!("when {}", tests.join(" and ")) };
+        let place = shared.place(write.at);
+        let message = format!("a given value is replaced by {to}, {when}");
+        out.push((to, finding(table::REWRITTEN_SILENTLY, message, &place.path, place.line)));
+    }
+    out.into_iter().map(|(_, f)| f).collect()
+}
+
+fn replaces(facts: &Facts, write: &Access) -> bool {
+    let Some(Written::Value(value)) = write.write else { return false };
+    write.sure
+        && !fills_unset(facts, write)
+        && !normalises(facts, write, value)
+        && !confirms_switch(facts, write.at.file, value)
+        && !is_announced(facts, write)
+        && serves(facts, write)
+}
+
+/// Does the write happen only where the field is unset, or holds a word that asks for it (`"auto"`)?
+pub fn fills_unset(facts: &Facts, write: &Access) -> bool {
+    let ir = facts.shared.ir(write.at.file);
+    guards::of_expr(ir, write.at.expr).iter().any(|guard| asks_for_it(facts, write.at.file, guard))
+}
+
+/// A test that holds for unset or named values of this field alone.
+fn asks_for_it(facts: &Facts, file: FileId, guard: &Guard) -> bool {
+    let mut stack = vec![(guard.test, guard.holds)];
+    let ir = facts.shared.ir(file);
+    let is_own = |expr| facts.shared.origins.direct(ExprRef { file, expr }) == Some(facts.field());
+    while let Some((at, holds)) = stack.pop() {
+        let found = match ir.expr(at) {
+            // All parts hold, or all fail.
+            Expr::Bool { and, left, right } if *and == holds => {
+                stack.extend([(*left, holds), (*right, holds)]);
+                false
+            }
+            Expr::Unary { op: UnaryOp::Not, operand } => {
+                stack.push((*operand, !holds));
+                false
+            }
+            Expr::Compare { left, rest } => match &rest[..] {
+                [(op, right)] if is_own(*left) => selects(ir, *op, *right, holds),
+                [(op, left)] if is_own(*left) && matches!(op, CmpOp::Eq | CmpOp::Is) => holds,
+                _ => false,
+            },
+            _ => !holds && is_own(at),
+        };
+        if found {
+            return true;
+        }
+    }
+    false
+}
+
+/// Does the comparison single out certain values, by name or as absent?
+fn selects(ir: &FileIr, op: CmpOp, other: ExprId, holds: bool) -> bool {
+    let nothing = matches!(ir.expr(other), Expr::None | Expr::Int(0 | -1));
+    match op {
+        CmpOp::Is | CmpOp::Eq | CmpOp::In => holds,
+        CmpOp::IsNot | CmpOp::Ne | CmpOp::NotIn => !holds,
+        CmpOp::Lt | CmpOp::Le => holds && nothing,
+        CmpOp::Gt | CmpOp::Ge => !holds && nothing,
+    }
+}
+
+/// Is the new value made from the old one, or one that was set aside?
+fn normalises(facts: &Facts, write: &Access, value: ExprId) -> bool {
+    let at = ExprRef { file: write.at.file, expr: value };
+    let reaches = || facts.reached().iter().any(|(id, e)| *e == at && facts.trace.state(*id).cost < 6);
+    facts.shared.origins.of(at).iter().any(|o| o.field == facts.field()) || reaches()
+}
+
+/// A switch can only be given as what the write says.
+fn confirms_switch(facts: &Facts, file: FileId, value: ExprId) -> bool {
+    let definition = &facts.declared.definition;
+    let given = match definition.default.as_deref() {
+        Some("False") => Expr::True,
+        Some("True") => Expr::False,
+        _ => return false,
+    };
+    // `--no-x` gives a switch both values.
+    let both = definition.flags.iter().any(|f| f.starts_with("--no-"));
+    let written = facts.shared.ir(file).expr(value);
+    !both && matches!((written, given), (Expr::True, Expr::True) | (Expr::False, Expr::False))
+}
+
+/// Does something in the block of the write, or of the tests around it, log?
+fn is_announced(facts: &Facts, write: &Access) -> bool {
+    let ir = facts.shared.ir(write.at.file);
+    let Some(mut stmt) = ir.stmt_of(write.at.expr) else { return false };
+    loop {
+        let node = ir.stmt(stmt);
+        // At the top of a function the block is too wide to speak of this write.
+        let Some((up, _)) = node.parent else {
+            let after = guards::siblings(ir, stmt).get(node.index as usize + 1..).unwrap_or(&[]);
+            return after.first().is_some_and(|s| outcome::speaks(facts.shared, write.at.file, &[*s]));
+        };
+        if outcome::speaks(facts.shared, write.at.file, guards::siblings(ir, stmt)) {
+            return true;
+        }
+        stmt = up;
+    }
+}
+
+/// Does a server run the write, not a tool that starts from the same record?
+fn serves(facts: &Facts, write: &Access) -> bool {
+    let running = facts.shared.processes.running_at(write.at);
+    running.kinds.is_empty() || running.kinds.iter().any(|k| k != "other")
+}
