@@ -1,14 +1,15 @@
 //! Where is the value bounded without an error: `min(value, cap)`, `if value > cap: field = cap`, a list cut at a limit?
 //!
 //! A `min` of the value with a quantity of one request uses the value as a limit and does not bound it; such a bound
-//! counts only where it is a constant or another argument, or where the result is kept.
+//! counts only where it is a constant, or where the server starts.
 
 use super::super::accesses::written_text;
 use super::super::facts::Facts;
 use super::super::report::Grade;
+use super::carried::Carriers;
 use super::outcome;
-use super::tripped::Test;
-use super::{Found, cut, in_record};
+use super::tripped::{Test, at_start};
+use super::{Found, cut};
 use crate::flow::access::{Access, Written};
 use crate::flow::graph::{Kind, Op, Slot};
 use crate::flow::guards;
@@ -17,13 +18,14 @@ use crate::syntax::ir::*;
 
 /// What is bounded must still be the value.
 const MAX_COST: u32 = 3;
+const MAX_STORES: u32 = 3;
 
 pub fn find(facts: &Facts, tests: &[Test]) -> Vec<Found> {
     let mut out = bounds(facts);
     out.extend(filters(facts));
     for write in facts.writes() {
         out.extend(own_rewrite(facts, tests, write));
-        out.extend(warned_rewrite(facts, write));
+        out.extend(warned_rewrite(facts, tests, write));
     }
     out
 }
@@ -31,6 +33,7 @@ pub fn find(facts: &Facts, tests: &[Test]) -> Vec<Found> {
 /// `max(1, value)`, `min(value, cap)`.
 fn bounds(facts: &Facts) -> Vec<Found> {
     let mut out = Vec::new();
+    let mut carriers = Carriers::new(facts);
     for id in facts.trace.ids() {
         for arrival in &facts.trace.state(id).arrivals {
             let Some((file, Op::Call { name, at })) = arrival.op else { continue };
@@ -38,7 +41,8 @@ fn bounds(facts: &Facts) -> Vec<Found> {
             let from = facts.trace.state(arrival.from);
             let Slot::Expr(value) = from.node.slot else { continue };
             let is_value = from.node.kind == Kind::Value && from.node.path.is_empty() && from.cost <= MAX_COST;
-            if let Some(bound) = is_value.then(|| bound_of(facts, file, at, value)).flatten() {
+            let Some(bound) = is_value.then(|| bound_of(facts, file, at, value)).flatten() else { continue };
+            if carriers.to(arrival.from, value).is_some_and(|c| c.stores <= MAX_STORES) {
                 let text = facts.shared.text(bound);
                 let line = facts.shared.ir(file).place(bound.expr).line;
                 let grade = facts.grade_of(arrival.from);
@@ -62,26 +66,14 @@ fn bound_of(facts: &Facts, file: FileId, call: ExprId, value: ExprRef) -> Option
     let others = args.iter().filter(|a| a.kind == ArgKind::Positional && !ir.contains(a.value, value.expr));
     let bound = ExprRef { file, expr: others.map(|a| a.value).next()? };
     let is_constant = facts.shared.program().constant(bound).is_some();
-    let is_argument = || facts.shared.origins.of(bound).iter().any(|o| o.field != facts.field() && !o.condition);
-    (is_constant || kept(facts, ExprRef { file, expr: call }) || is_argument()).then_some(bound)
-}
-
-/// Is the result stored in an attribute, or does the record's own code compute it?
-fn kept(facts: &Facts, at: ExprRef) -> bool {
-    let ir = facts.shared.ir(at.file);
-    let stored = match ir.exprs[at.expr.index()].parent {
-        Parent::Stmt(stmt) => match &ir.stmt(stmt).kind {
-            Stmt::Assign { targets, .. } => targets.iter().any(|t| matches!(ir.expr(*t), Expr::Attr { .. })),
-            _ => false,
-        },
-        _ => false,
-    };
-    stored || in_record(facts, at)
+    let reads_own = facts.reads().any(|r| r.at.file == file && ir.contains(bound.expr, r.at.expr));
+    (!reads_own && (is_constant || at_start(facts, ExprRef { file, expr: call }))).then_some(bound)
 }
 
 /// `[n for n in values if n <= cap]`.
-fn filters(facts: &Facts) -> Vec<Found> {
+pub fn filters(facts: &Facts) -> Vec<Found> {
     let mut out = Vec::new();
+    let mut carriers = Carriers::new(facts);
     for id in facts.trace.ids() {
         let state = facts.trace.state(id);
         let (Slot::Expr(at), true) = (state.node.slot, state.node.kind == Kind::Value) else { continue };
@@ -98,7 +90,9 @@ fn filters(facts: &Facts) -> Vec<Found> {
             (Expr::Name(a), Expr::Name(b)) => a == b,
             _ => false,
         };
-        if same && rest.iter().all(|(op, _)| op.is_ordered()) && clauses.iter().any(|c| c.ifs.contains(&test)) {
+        if same && rest.iter().all(|(op, _)| op.is_ordered()) && clauses.iter().any(|c| c.ifs.contains(&test))
+            && carriers.to(id, at).is_some_and(|c| c.stores <= MAX_STORES)
+        {
             let condition = cut(format!("only those kept for which {}", facts.shared.text(ExprRef { file: at.file, expr: test })));
             let (file, line) = (at.file, ir.place(at.expr).line);
             out.push(Found { kind: "clamp", file, line, condition, message: None, grade: facts.grade_of(id) });
@@ -132,7 +126,7 @@ fn compares(ir: &FileIr, leaf: ExprId) -> bool {
 }
 
 /// A given value that is replaced with a warning beside the write.
-fn warned_rewrite(facts: &Facts, write: &Access) -> Option<Found> {
+fn warned_rewrite(facts: &Facts, tests: &[Test], write: &Access) -> Option<Found> {
     let shared = facts.shared;
     let (file, ir) = (write.at.file, shared.ir(write.at.file));
     let stmt = ir.stmt_of(write.at.expr)?;
@@ -141,8 +135,12 @@ fn warned_rewrite(facts: &Facts, write: &Access) -> Option<Found> {
         return None;
     }
     let guard = guards::of_stmt(ir, stmt).into_iter().rev().find(|g| !g.early_exit)?;
-    let tests = super::nearest_guards(facts, file, stmt).join(" and ");
-    let condition = cut(format!("{tests}: becomes {}", written_text(facts, write)));
+    // A test of the value itself has said so already.
+    if tests.iter().any(|t| t.at == ExprRef { file, expr: guard.test }) {
+        return None;
+    }
+    let around = super::nearest_guards(facts, file, stmt).join(" and ");
+    let condition = cut(format!("{around}: becomes {}", written_text(facts, write)));
     let line = ir.place(guard.test).line;
     let grade = if write.sure { Grade::Proved } else { Grade::Inferred };
     Some(Found { kind: "warn", file, line, condition, message: warning.message, grade })

@@ -6,8 +6,10 @@
 //! A check on another quantity that the value was merely mixed into is left out.
 
 mod arms;
+mod carried;
 mod choices;
 mod clamps;
+mod derived;
 mod gates;
 mod guarded;
 mod malformed;
@@ -28,6 +30,7 @@ pub fn claim(facts: &Facts, active_when: &[ActiveWhen]) -> Vec<Constraint> {
     found.extend(clamps::find(facts, &tests));
     found.extend(guarded::find(facts, &tests));
     found.extend(arms::find(facts));
+    found.extend(derived::find(facts));
     found.extend(gates::find(facts, active_when));
     // The nearest reason for a place is the one that was found first.
     let mut out: Vec<Constraint> = Vec::new();

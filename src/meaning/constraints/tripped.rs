@@ -1,16 +1,18 @@
 //! Which tests of statements does the value decide, and what happens where one of them goes the wrong way?
 //!
 //! A test is decided by the value if the value, or a number or truth value computed from it, is one of its leaves. A
-//! leaf that many other quantities went into says nothing of the field and does not count.
+//! leaf that many other quantities went into, that is counted up to the value, or that an attribute shared by unrelated
+//! objects brought there says nothing of the field and does not count.
 
 use super::super::facts::Facts;
 use super::super::report::Grade;
+use super::carried::{Carried, Carriers};
 use super::outcome::{self, Effect, Outcome};
-use super::{Found, cut, under_guards};
-use crate::flow::graph::{Kind, Op, Slot};
+use super::{Found, cut, in_record, under_guards};
+use crate::flow::graph::Kind;
 use crate::flow::guards;
 use crate::flow::trace::StateId;
-use crate::program::ExprRef;
+use crate::program::{ExprRef, FileId};
 use crate::syntax::ir::*;
 use rustc_hash::FxHashSet;
 
@@ -18,6 +20,11 @@ use rustc_hash::FxHashSet;
 const MAX_COST: u32 = 5;
 /// The value is the field's own, perhaps scaled.
 const NEAR_COST: u32 = 1;
+/// A value that was kept in more places than this is one of many that end there.
+const MAX_STORES: u32 = 4;
+const NEAR_STORES: u32 = 2;
+/// Below this, every step counts as the value's own for the grade.
+const SURE_COST: u32 = 3;
 
 /// The test of an `if` or `assert` that the value decides.
 pub struct Test {
@@ -28,6 +35,9 @@ pub struct Test {
     pub state: StateId,
     pub cost: u32,
     pub grade: Grade,
+    pub carried: Carried,
+    /// Code that runs while the server starts, where an operator's choices are checked.
+    pub at_start: bool,
 }
 
 impl Test {
@@ -41,76 +51,107 @@ impl Test {
 pub fn tests(facts: &Facts) -> Vec<Test> {
     let mut out: Vec<Test> = Vec::new();
     let mut known: FxHashSet<ExprRef> = FxHashSet::default();
-    for (id, at) in facts.reached() {
-        let ir = facts.shared.ir(at.file);
-        let Parent::Stmt(stmt) = ir.exprs[at.expr.index()].parent else { continue };
-        let is_test = match &ir.stmt(stmt).kind {
-            Stmt::If { arms, .. } => arms.iter().any(|(t, _)| *t == at.expr),
-            Stmt::Assert { test, .. } => *test == at.expr,
-            _ => false,
-        };
-        if !is_test || known.contains(&at) {
+    let mut carriers = Carriers::new(facts);
+    for (state, leaf) in facts.reached() {
+        let found = facts.trace.state(state);
+        if found.cost > MAX_COST {
+            break;
+        }
+        // A container that holds the value somewhere is not the value.
+        if !found.node.path.is_empty() || found.node.kind == Kind::Object {
             continue;
         }
-        if let Some((state, leaf)) = nearest_leaf(facts, at, id) {
-            let cost = facts.trace.state(state).cost;
-            if cost <= MAX_COST {
-                known.insert(at);
-                let grade = if cost > NEAR_COST + 2 { Grade::Inferred } else { facts.grade_of(state) };
-                out.push(Test { at, stmt, leaf, state, cost, grade });
-            }
+        let Some((test, stmt)) = test_around(facts, leaf) else { continue };
+        let at = ExprRef { file: leaf.file, expr: test };
+        if known.contains(&at) {
+            continue;
         }
+        let at_start = at_start(facts, leaf);
+        let (max_cost, max_stores) = if at_start { (MAX_COST, MAX_STORES) } else { (NEAR_COST, NEAR_STORES) };
+        let Some(carried) = carriers.to(state, at).filter(|c| c.stores <= max_stores) else { continue };
+        if found.cost > max_cost {
+            continue;
+        }
+        known.insert(at);
+        let grade = if found.cost > SURE_COST { Grade::Inferred } else { facts.grade_of(state) };
+        out.push(Test { at, stmt, leaf, state, cost: found.cost, grade, carried, at_start });
     }
-    out.sort_by_key(|t| (t.cost, t.at));
     out
 }
 
-/// The part of a test that has the value, before it was compared.
-fn nearest_leaf(facts: &Facts, test: ExprRef, id: StateId) -> Option<(StateId, ExprRef)> {
-    let ir = facts.shared.ir(test.file);
-    let inside = |from: StateId| match facts.trace.state(from).node.slot {
-        Slot::Expr(at) => (at.file == test.file && ir.contains(test.expr, at.expr)).then_some(at),
-        _ => None,
-    };
-    let mut best: Option<(u32, StateId, ExprRef)> = None;
-    let mut stack = vec![id];
-    let mut seen = FxHashSet::default();
-    while let Some(here) = stack.pop() {
-        if !seen.insert(here) || seen.len() > 200 {
-            continue;
-        }
-        let state = facts.trace.state(here);
-        let Some(at) = inside(here) else { continue };
-        let comes_in = state.arrivals.is_empty()
-            || facts.trace.starts.contains(&here)
-            || state.arrivals.iter().any(|a| inside(a.from).is_none());
-        // A container that holds the value somewhere is not the value.
-        if comes_in && state.node.path.is_empty() && state.node.kind != Kind::Object {
-            let key = (state.cost, here, at);
-            if best.is_none_or(|b| (key.0, key.1) < (b.0, b.1)) {
-                best = Some(key);
+/// The test that an expression is a part of, through comparisons, arithmetic and calls that leave the tree.
+fn test_around(facts: &Facts, leaf: ExprRef) -> Option<(ExprId, StmtId)> {
+    let ir = facts.shared.ir(leaf.file);
+    let mut at = leaf.expr;
+    let mut calls = 0;
+    loop {
+        match ir.exprs[at.index()].parent {
+            Parent::Stmt(stmt) => {
+                let is_test = match &ir.stmt(stmt).kind {
+                    Stmt::If { arms, .. } => arms.iter().any(|(t, _)| *t == at),
+                    Stmt::Assert { test, .. } => *test == at,
+                    _ => false,
+                };
+                return is_test.then_some((at, stmt));
             }
-        }
-        for arrival in &state.arrivals {
-            // What is looked up by the value, or formatted from it, is something else.
-            let same = !matches!(arrival.op, Some((_, Op::Select { .. } | Op::Format)));
-            if same && inside(arrival.from).is_some() {
-                stack.push(arrival.from);
-            }
+            Parent::Expr(up) => match ir.expr(up) {
+                Expr::Compare { .. } | Expr::Bool { .. } | Expr::Unary { .. } | Expr::Bin { .. } => at = up,
+                Expr::Tuple(_) | Expr::List(_) | Expr::Set(_) if is_searched(ir, up) => at = up,
+                Expr::Call { func, .. } if calls == 0 && *func != at => {
+                    let call = ExprRef { file: leaf.file, expr: up };
+                    if !facts.shared.graph.types.callees(call).is_empty() {
+                        return None;
+                    }
+                    (at, calls) = (up, 1);
+                }
+                Expr::Attr { .. } if calls == 0 => match ir.exprs[up.index()].parent {
+                    Parent::Expr(call) if matches!(ir.expr(call), Expr::Call { func, .. } if *func == up) => {
+                        (at, calls) = (call, 1);
+                    }
+                    _ => return None,
+                },
+                _ => return None,
+            },
+            _ => return None,
         }
     }
-    best.map(|(_, state, at)| (state, at))
+}
+
+/// `x in [a, b]`
+fn is_searched(ir: &FileIr, list: ExprId) -> bool {
+    let Parent::Expr(up) = ir.exprs[list.index()].parent else { return false };
+    matches!(ir.expr(up), Expr::Compare { rest, .. }
+        if rest.iter().any(|(op, e)| *e == list && matches!(op, CmpOp::In | CmpOp::NotIn)))
+}
+
+/// Does the code run while the server starts: a constructor, or a method of the record?
+pub fn at_start(facts: &Facts, at: ExprRef) -> bool {
+    let shared = facts.shared;
+    let func = shared.processes.function_around(at);
+    let constructs = func.is_some_and(|f| ["__init__", "__post_init__"].contains(&shared.program().func(f).name.as_str()));
+    let reads_here = || facts.reads().any(|r| r.at.file == at.file && shared.processes.function_around(r.at) == func);
+    constructs || in_record(facts, at) || reads_here()
 }
 
 pub fn find(facts: &Facts, tests: &[Test]) -> Vec<Found> {
-    tests.iter().flat_map(|test| of_test(facts, test)).collect()
+    let speaks = |test: &Test, found: &Found| test.at_start || found.message.as_deref().is_some_and(has_words);
+    let of = |test| of_test(facts, test).into_iter().filter(move |f| speaks(test, f));
+    tests.iter().flat_map(of).collect()
+}
+
+/// Is a message written for people? Checks in running code that say nothing are invariants of the code.
+fn has_words(message: &str) -> bool {
+    let outside = message.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest));
+    outside.flat_map(str::split_whitespace).filter(|w| w.chars().any(char::is_alphabetic)).count() >= 2
 }
 
 fn of_test(facts: &Facts, test: &Test) -> Vec<Found> {
     let shared = facts.shared;
     let file = test.at.file;
     let ir = shared.ir(file);
-    let line = ir.place(test.leaf.expr).line;
+    // A read of the field shows itself; what was computed before is shown by the whole test.
+    let is_read = facts.trace.starts.contains(&test.state);
+    let line = if is_read { ir.place(test.leaf.expr).line } else { ir.span(test.at.expr).line };
     let found = |kind: &'static str, line: u32, condition: &str, message: Option<String>| Found {
         kind,
         file,
@@ -171,7 +212,7 @@ fn falls_to(facts: &Facts, test: &Test, tests: &mut Vec<ExprId>) -> Option<Outco
 }
 
 /// None of these tests holds, as text.
-pub fn none_of(facts: &Facts, file: crate::program::FileId, tests: &[ExprId]) -> String {
+pub fn none_of(facts: &Facts, file: FileId, tests: &[ExprId]) -> String {
     let texts: Vec<String> = tests.iter().map(|t| facts.shared.text(ExprRef { file, expr: *t })).collect();
     match &texts[..] {
         [one] => format!("not ({one})"),

@@ -40,10 +40,15 @@ fn unit(facts: &Facts, report: &FieldReport) -> Option<Finding> {
     let (Some(unit), Grade::Proved, Some(_)) = (&report.unit.name, report.unit.grade, report.unit.bytes) else {
         return None;
     };
-    let says = facts.shared.program().profile.units.of_help(&help(report), "").filter(|s| s != unit)?;
+    let says = facts.shared.program().profile.units.of_help(&help(report), "").filter(|s| is_size(s) && s != unit)?;
     let place = report.unit.evidence.first()?;
     let message = format!("the help says {says}, the code computes with {unit}");
     Some(finding(table::UNIT_CONTRADICTS_HELP, message, &place.path, place.line))
+}
+
+/// GB, KiB, bytes: the units that the code can be seen to compute in.
+fn is_size(unit: &str) -> bool {
+    unit == "bytes" || unit.ends_with('B')
 }
 
 fn help(report: &FieldReport) -> String {

@@ -38,7 +38,8 @@ fn replaces(facts: &Facts, write: &Access) -> bool {
         && !normalises(facts, write, value)
         && !confirms_switch(facts, write.at.file, value)
         && !is_announced(facts, write)
-        && serves(facts, write)
+        && starts(facts, write)
+        && !is_restored(facts, write)
 }
 
 /// Does the write happen only where the field is unset, or holds a word that asks for it (`"auto"`)?
@@ -54,11 +55,15 @@ fn asks_for_it(facts: &Facts, file: FileId, guard: &Guard) -> bool {
     let is_own = |expr| facts.shared.origins.direct(ExprRef { file, expr }) == Some(facts.field());
     while let Some((at, holds)) = stack.pop() {
         let found = match ir.expr(at) {
-            // All parts hold, or all fail.
+            // All parts hold, or all fail: one that asks for it is enough.
             Expr::Bool { and, left, right } if *and == holds => {
                 stack.extend([(*left, holds), (*right, holds)]);
                 false
             }
+            // Any part can be the one: all must ask for it.
+            Expr::Bool { left, right, .. } => [left, right].iter().all(|part| {
+                asks_for_it(facts, file, &Guard { test: **part, holds, early_exit: guard.early_exit })
+            }),
             Expr::Unary { op: UnaryOp::Not, operand } => {
                 stack.push((*operand, !holds));
                 false
@@ -91,8 +96,10 @@ fn selects(ir: &FileIr, op: CmpOp, other: ExprId, holds: bool) -> bool {
 /// Is the new value made from the old one, or one that was set aside?
 fn normalises(facts: &Facts, write: &Access, value: ExprId) -> bool {
     let at = ExprRef { file: write.at.file, expr: value };
+    let ir = facts.shared.ir(write.at.file);
+    let reads_it = facts.reads().any(|r| r.at.file == at.file && ir.contains(value, r.at.expr));
     let reaches = || facts.reached().iter().any(|(id, e)| *e == at && facts.trace.state(*id).cost < 6);
-    facts.shared.origins.of(at).iter().any(|o| o.field == facts.field()) || reaches()
+    reads_it || facts.shared.origins.of(at).iter().any(|o| o.field == facts.field()) || reaches()
 }
 
 /// A switch can only be given as what the write says.
@@ -113,6 +120,13 @@ fn confirms_switch(facts: &Facts, file: FileId, value: ExprId) -> bool {
 fn is_announced(facts: &Facts, write: &Access) -> bool {
     let ir = facts.shared.ir(write.at.file);
     let Some(mut stmt) = ir.stmt_of(write.at.expr) else { return false };
+    if let Some(Written::Value(value)) = write.write {
+        let callees = facts.shared.graph.types.callees(ExprRef { file: write.at.file, expr: value });
+        let program = facts.shared.program();
+        if callees.iter().any(|(f, _, _)| outcome::speaks(facts.shared, f.file, &program.func(*f).body)) {
+            return true;
+        }
+    }
     loop {
         let node = ir.stmt(stmt);
         // At the top of a function the block is too wide to speak of this write.
@@ -127,8 +141,31 @@ fn is_announced(facts: &Facts, write: &Access) -> bool {
     }
 }
 
-/// Does a server run the write, not a tool that starts from the same record?
-fn serves(facts: &Facts, write: &Access) -> bool {
-    let running = facts.shared.processes.running_at(write.at);
-    running.kinds.is_empty() || running.kinds.iter().any(|k| k != "other")
+/// Does the write belong to the start of a server: the record, what its methods call, a constructor? Requests may
+/// change what they like, and a tool that starts from the same record decides for itself.
+fn starts(facts: &Facts, write: &Access) -> bool {
+    let shared = facts.shared;
+    let program = shared.program();
+    let is_record = |func| program.method_class(func).is_some_and(|c| shared.graph.is_record_class(c));
+    let Some(func) = shared.processes.function_around(write.at) else { return false };
+    let called = || {
+        let few = program.files_with(program.func(func).name).len() <= 20;
+        let callers = if few { shared.graph.types.callers(func) } else { Default::default() };
+        callers.iter().any(|site| shared.processes.function_around(site.call).is_some_and(is_record))
+    };
+    let running = shared.processes.running(func);
+    let serves = running.kinds.is_empty() || running.kinds.iter().any(|k| k != "other");
+    serves && (is_record(func) || program.func(func).name == "__init__" || called())
+}
+
+/// Does the same function put back what was there?
+fn is_restored(facts: &Facts, write: &Access) -> bool {
+    let around = |at| facts.shared.processes.function_around(at);
+    let func = around(write.at);
+    facts.writes().any(|other| match other.write {
+        Some(Written::Value(value)) => {
+            other.at != write.at && around(other.at) == func && normalises(facts, other, value)
+        }
+        _ => false,
+    })
 }

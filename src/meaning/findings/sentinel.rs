@@ -20,7 +20,7 @@ pub fn find(facts: &Facts) -> Vec<Finding> {
             continue;
         }
         let place = shared.place(choice.leaf);
-        let test = shared.text(choice.test);
+        let test = shared.text(ExprRef { file: choice.leaf.file, expr: comparison(ir, choice.leaf.expr) });
         out.push((special, finding(table::SENTINEL, format!("{special} is special: {test} decides"), &place.path, place.line)));
     }
     out.into_iter().map(|(_, f)| f).collect()
@@ -28,28 +28,32 @@ pub fn find(facts: &Facts) -> Vec<Finding> {
 
 struct Choice {
     leaf: ExprRef,
-    test: ExprRef,
 }
+
+/// A value that was kept in more places than this is one of many that end there.
+const MAX_STORES: u32 = 2;
 
 /// The tests of the untouched value that choose an arm.
 fn choices(facts: &Facts) -> Vec<Choice> {
     let shared = facts.shared;
     let mut out = Vec::new();
-    for test in tripped::tests(facts).iter().filter(|t| t.cost == 0) {
+    for test in tripped::tests(facts).iter().filter(|t| t.carried.untouched && t.carried.stores <= MAX_STORES) {
         let ir = shared.ir(test.at.file);
         let Stmt::If { arms, orelse } = &ir.stmt(test.stmt).kind else { continue };
         let fails = |block: &[StmtId]| {
             outcome::of_block(shared, test.at.file, block).is_some_and(|o| o.effect == outcome::Effect::Fails)
         };
         if !arms.iter().any(|(_, b)| fails(b)) && !fails(orelse) {
-            out.push(Choice { leaf: test.leaf, test: test.at });
+            out.push(Choice { leaf: test.leaf });
         }
     }
     // `a if value > 0 else b`
     for (id, at) in facts.reached() {
-        let state = facts.trace.state(id);
-        if state.cost > 0 {
+        if facts.trace.state(id).cost > 0 {
             break;
+        }
+        if !facts.trace.starts.contains(&id) {
+            continue;
         }
         let ir = shared.ir(at.file);
         let mut test = at.expr;
@@ -57,7 +61,7 @@ fn choices(facts: &Facts) -> Vec<Choice> {
             match ir.expr(up) {
                 Expr::Compare { .. } | Expr::Unary { op: UnaryOp::Not, .. } => test = up,
                 Expr::IfExp { test: t, .. } if *t == test => {
-                    out.push(Choice { leaf: at, test: ExprRef { file: at.file, expr: test } });
+                    out.push(Choice { leaf: at });
                     break;
                 }
                 _ => break,
@@ -65,6 +69,14 @@ fn choices(facts: &Facts) -> Vec<Choice> {
         }
     }
     out
+}
+
+/// The comparison that a leaf stands in, or the leaf.
+fn comparison(ir: &FileIr, leaf: ExprId) -> ExprId {
+    match ir.exprs[leaf.index()].parent {
+        Parent::Expr(up) if matches!(ir.expr(up), Expr::Compare { .. }) => up,
+        _ => leaf,
+    }
 }
 
 /// The special value that a comparison of the leaf singles out, in words.
