@@ -9,14 +9,15 @@ use super::outcome::{self, Effect};
 use super::tripped::none_of;
 use super::{Found, under_guards};
 use crate::flow::graph::Kind;
-use crate::program::ExprRef;
+use crate::program::FileId;
 use crate::syntax::ir::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many statements around a use are looked at.
 const MAX_UP: usize = 3;
 
 pub fn find(facts: &Facts) -> Vec<Found> {
-    let mut out = Vec::new();
+    let mut used: BTreeMap<(FileId, StmtId), BTreeSet<u32>> = BTreeMap::new();
     for (id, at) in facts.reached() {
         let state = facts.trace.state(id);
         if state.cost > 0 {
@@ -26,34 +27,36 @@ pub fn find(facts: &Facts) -> Vec<Found> {
         let is_argument = matches!(ir.exprs[at.expr.index()].parent, Parent::Expr(up)
             if matches!(ir.expr(up), Expr::Call { .. }));
         if state.node.kind == Kind::Value && is_argument {
-            out.extend(around(facts, at));
+            for (stmt, arm) in around(ir, at.expr) {
+                used.entry((at.file, stmt)).or_default().insert(arm);
+            }
         }
+    }
+    used.into_iter().filter_map(|((file, stmt), arms)| of_chain(facts, file, stmt, arms.len())).collect()
+}
+
+/// The `if` statements around a use, each with the arm that the use stands in.
+fn around(ir: &FileIr, at: ExprId) -> Vec<(StmtId, u32)> {
+    let mut out = Vec::new();
+    let mut stmt = ir.stmt_of(at);
+    for _ in 0..MAX_UP {
+        let Some((up, arm)) = stmt.and_then(|s| ir.stmt(s).parent) else { break };
+        if let (Stmt::If { .. }, Arm::Nth(n)) = (&ir.stmt(up).kind, arm) {
+            out.push((up, n));
+        }
+        stmt = Some(up);
     }
     out
 }
 
-fn around(facts: &Facts, at: ExprRef) -> Option<Found> {
-    let shared = facts.shared;
-    let ir = shared.ir(at.file);
-    let mut stmt = ir.stmt_of(at.expr)?;
-    for _ in 0..MAX_UP {
-        let (up, arm) = ir.stmt(stmt).parent?;
-        if let (Stmt::If { arms, orelse }, Arm::Nth(_)) = (&ir.stmt(up).kind, arm) {
-            let last = outcome::of_block(shared, at.file, orelse).filter(|o| o.effect == Effect::Fails);
-            if let Some(last) = last {
-                let tests: Vec<ExprId> = arms.iter().map(|(t, _)| *t).collect();
-                let condition = none_of(facts, at.file, &tests);
-                return Some(Found {
-                    kind: "raise",
-                    file: at.file,
-                    line: last.line,
-                    condition: under_guards(facts, at.file, up, "raise", &condition),
-                    message: last.message,
-                    grade: Grade::Inferred,
-                });
-            }
-        }
-        stmt = up;
+/// The error that the last arm is, where all others take the value.
+fn of_chain(facts: &Facts, file: FileId, stmt: StmtId, used: usize) -> Option<Found> {
+    let Stmt::If { arms, orelse } = &facts.shared.ir(file).stmt(stmt).kind else { return None };
+    if used < arms.len() {
+        return None;
     }
-    None
+    let last = outcome::of_block(facts.shared, file, orelse).filter(|o| o.effect == Effect::Fails)?;
+    let tests: Vec<ExprId> = arms.iter().map(|(t, _)| *t).collect();
+    let condition = under_guards(facts, file, stmt, "raise", &none_of(facts, file, &tests));
+    Some(Found { kind: "raise", file, line: last.line, condition, message: last.message, grade: Grade::Inferred })
 }

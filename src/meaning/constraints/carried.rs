@@ -55,7 +55,12 @@ impl<'a, 's, 'g, 'p> Carriers<'a, 's, 'g, 'p> {
             if let Some((file, op)) = arrival.op {
                 out.untouched = false;
                 let kept = match op {
-                    Op::Binary { .. } | Op::Compare { .. } | Op::Not | Op::Negate | Op::Element | Op::Iterate => true,
+                    // A list of that length is not the value.
+                    Op::Binary { other, .. } => !matches!(
+                        self.facts.shared.ir(file).expr(other),
+                        Expr::List(_) | Expr::Tuple(_) | Expr::Str(_) | Expr::FString { .. }
+                    ),
+                    Op::Compare { .. } | Op::Not | Op::Negate | Op::Element | Op::Iterate => true,
                     Op::Call { name, at } => KEEPS.contains(&name.as_str()) || self.inside(test, file, at),
                     Op::Method { name, at } => PARTS.contains(&name.as_str()) || self.inside(test, file, at),
                     Op::Select { .. } | Op::Format => false,
