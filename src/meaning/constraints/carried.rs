@@ -21,13 +21,25 @@ pub struct Carried {
 
 /// Calls whose result is the value in another form.
 const KEEPS: [&str; 22] = [
-    "int", "float", "str", "bool", "list", "tuple", "set", "sorted", "round", "ceil", "floor", "abs", "len", "max", "min",
-    "sum", "Path", "loads", "deepcopy", "copy", "cdiv", "ceil_div",
+    "int", "float", "str", "bool", "list", "tuple", "set", "sorted", "round", "ceil", "floor", "abs", "len", "max",
+    "min", "sum", "Path", "loads", "deepcopy", "copy", "cdiv", "ceil_div",
 ];
 /// Methods of strings and containers that yield a part or another form.
 const PARTS: [&str; 14] = [
-    "split", "lower", "upper", "strip", "rstrip", "lstrip", "removeprefix", "removesuffix", "replace", "get", "pop",
-    "items", "values", "copy",
+    "split",
+    "lower",
+    "upper",
+    "strip",
+    "rstrip",
+    "lstrip",
+    "removeprefix",
+    "removesuffix",
+    "replace",
+    "get",
+    "pop",
+    "items",
+    "values",
+    "copy",
 ];
 /// Functions with names as common as this are asked no callers.
 const MANY_FILES: usize = 60;

@@ -90,10 +90,13 @@ pub fn filters(facts: &Facts) -> Vec<Found> {
             (Expr::Name(a), Expr::Name(b)) => a == b,
             _ => false,
         };
-        if same && rest.iter().all(|(op, _)| op.is_ordered()) && clauses.iter().any(|c| c.ifs.contains(&test))
+        if same
+            && rest.iter().all(|(op, _)| op.is_ordered())
+            && clauses.iter().any(|c| c.ifs.contains(&test))
             && carriers.to(id, at).is_some_and(|c| c.stores <= MAX_STORES)
         {
-            let condition = cut(format!("only those kept for which {}", facts.shared.text(ExprRef { file: at.file, expr: test })));
+            let condition =
+                cut(format!("only those kept for which {}", facts.shared.text(ExprRef { file: at.file, expr: test })));
             let (file, line) = (at.file, ir.place(at.expr).line);
             out.push(Found { kind: "clamp", file, line, condition, message: None, grade: facts.grade_of(id) });
         }

@@ -20,7 +20,8 @@ pub fn find(facts: &Facts) -> Vec<Found> {
     for field in filled(facts) {
         let Some(declared) = facts.shared.definitions.by_name(field) else { continue };
         let other = Facts::of(facts.shared, declared);
-        let tests: Vec<_> = tripped::tests(&other).into_iter().filter(|t| t.is_near() && !in_record(&other, t.at)).collect();
+        let tests: Vec<_> =
+            tripped::tests(&other).into_iter().filter(|t| t.is_near() && !in_record(&other, t.at)).collect();
         let mut found = tripped::find(&other, &tests);
         found.extend(clamps::filters(&other));
         out.extend(found.into_iter().map(|f| Found {

@@ -46,5 +46,12 @@ fn of_use(facts: &Facts, at: ExprRef) -> Option<Found> {
     })?;
     let call = shared.text(ExprRef { file: at.file, expr: call });
     let condition = cut(format!("{call} fails"));
-    Some(Found { kind: "raise", file: at.file, line: fails.line, condition, message: fails.message, grade: Grade::Inferred })
+    Some(Found {
+        kind: "raise",
+        file: at.file,
+        line: fails.line,
+        condition,
+        message: fails.message,
+        grade: Grade::Inferred,
+    })
 }

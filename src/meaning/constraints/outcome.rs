@@ -68,9 +68,7 @@ pub fn speaks(shared: &Shared, file: FileId, block: &[StmtId]) -> bool {
             dotted_name(ir, *func).is_some_and(|name| checks.warns(&name) || checks.logs(&name))
         }
         Stmt::Raise(_) => true,
-        Stmt::If { arms, orelse } => {
-            arms.iter().any(|(_, b)| speaks(shared, file, b)) || speaks(shared, file, orelse)
-        }
+        Stmt::If { arms, orelse } => arms.iter().any(|(_, b)| speaks(shared, file, b)) || speaks(shared, file, orelse),
         Stmt::With { body, .. } | Stmt::Try { body, .. } => speaks(shared, file, body),
         _ => false,
     })

@@ -135,7 +135,8 @@ fn is_searched(ir: &FileIr, list: ExprId) -> bool {
 pub fn at_start(facts: &Facts, at: ExprRef) -> bool {
     let shared = facts.shared;
     let func = shared.processes.function_around(at);
-    let constructs = func.is_some_and(|f| ["__init__", "__post_init__"].contains(&shared.program().func(f).name.as_str()));
+    let constructs =
+        func.is_some_and(|f| ["__init__", "__post_init__"].contains(&shared.program().func(f).name.as_str()));
     let reads_here = || facts.reads().any(|r| r.at.file == at.file && shared.processes.function_around(r.at) == func);
     constructs || in_record(facts, at) || reads_here()
 }

@@ -6,7 +6,8 @@
 use super::super::facts::Facts;
 use super::super::report::{Finding, Place};
 use super::{declaration, finding, table};
-use crate::program::{ExprRef, FileId, last_name};
+use crate::program::types::Type;
+use crate::program::{ClassRef, ExprRef, FileId, last_name};
 use crate::syntax::ir::*;
 
 pub fn find(facts: &Facts) -> Option<Finding> {
@@ -66,8 +67,26 @@ fn attribute(facts: &Facts, file: FileId) -> bool {
         }
         let base = ExprRef { file, expr: *base };
         // `Record.field` is the declared default.
-        shared.graph.types.of(base).is_empty() && !names_record_class(facts, base) && !is_external(facts, base)
+        !names_record_class(facts, base) && !is_external(facts, base) && !is_other(facts, base)
     })
+}
+
+/// Is the thing known to be an object that has an attribute of this name itself?
+fn is_other(facts: &Facts, base: ExprRef) -> bool {
+    let shared = facts.shared;
+    let (program, field) = (shared.program(), facts.field());
+    let has = |class: ClassRef| {
+        program.method(class, field).is_some()
+            || program.record_fields(class).iter().any(|f| f.0 == field)
+            || program.mro(class).iter().any(|c| !program.self_stores(*c, field).is_empty())
+    };
+    let types = shared.graph.types.of(base);
+    !types.is_empty()
+        && types.iter().all(|t| match t.ty {
+            Type::Instance(class) | Type::Class(class) | Type::Super(_, class) => has(class),
+            Type::External(_) | Type::ExternalInstance(_) | Type::Module(_) => true,
+            _ => false,
+        })
 }
 
 fn names_record_class(facts: &Facts, base: ExprRef) -> bool {
@@ -88,7 +107,9 @@ fn named(facts: &Facts, file: FileId) -> bool {
     let field = facts.field();
     ir.exprs.iter().any(|node| {
         let is_name = matches!(&node.kind, Expr::Str(text) if *text == field);
-        is_name && !is_dest(ir, node.parent) && !facts.accesses.iter().any(|a| a.at.file == file && a.place == node.span)
+        is_name
+            && !is_dest(ir, node.parent)
+            && !facts.accesses.iter().any(|a| a.at.file == file && a.place == node.span)
     })
 }
 

@@ -9,7 +9,10 @@ use super::super::report::Finding;
 use super::{finding, table};
 use crate::flow::access::{Access, Written};
 use crate::flow::guards::{self, Guard};
-use crate::program::{ExprRef, FileId};
+use crate::flow::origin::assigned_value;
+use crate::program::resolve::Binding;
+use crate::program::{ExprRef, FileId, last_name};
+use crate::syntax::defuse::DefSite;
 use crate::syntax::ir::*;
 
 pub fn find(facts: &Facts) -> Vec<Finding> {
@@ -22,10 +25,11 @@ pub fn find(facts: &Facts) -> Vec<Finding> {
         }
         let ir = shared.ir(write.at.file);
         let around = guards::of_expr(ir, write.at.expr);
-        let tests: Vec<String> = around.iter().filter(|g| !g.early_exit).map(|g| shared.guard_text(write.at.file, g)).collect();
-        let when = if tests.is_empty() { "always".to_owned() } else { format!("when {}", tests.join(" and ")) };
+        let tests: Vec<String> =
+            around.iter().filter(|g| !g.early_exit).map(|g| shared.guard_text(write.at.file, g)).collect();
+        let when = if tests.is_empty() { String::new() } else { format!(", when {}", tests.join(" and ")) };
         let place = shared.place(write.at);
-        let message = format!("a given value is replaced by {to}, {when}");
+        let message = format!("{} replaces a given value by {to}{when}", shared.function_name(write.at));
         out.push((to, finding(table::REWRITTEN_SILENTLY, message, &place.path, place.line)));
     }
     out.into_iter().map(|(_, f)| f).collect()
@@ -40,6 +44,7 @@ fn replaces(facts: &Facts, write: &Access) -> bool {
         && !is_announced(facts, write)
         && starts(facts, write)
         && !is_restored(facts, write)
+        && !is_on_copy(facts, write)
 }
 
 /// Does the write happen only where the field is unset, or holds a word that asks for it (`"auto"`)?
@@ -61,9 +66,9 @@ fn asks_for_it(facts: &Facts, file: FileId, guard: &Guard) -> bool {
                 false
             }
             // Any part can be the one: all must ask for it.
-            Expr::Bool { left, right, .. } => [left, right].iter().all(|part| {
-                asks_for_it(facts, file, &Guard { test: **part, holds, early_exit: guard.early_exit })
-            }),
+            Expr::Bool { left, right, .. } => [left, right]
+                .iter()
+                .all(|part| asks_for_it(facts, file, &Guard { test: **part, holds, early_exit: guard.early_exit })),
             Expr::Unary { op: UnaryOp::Not, operand } => {
                 stack.push((*operand, !holds));
                 false
@@ -73,6 +78,12 @@ fn asks_for_it(facts: &Facts, file: FileId, guard: &Guard) -> bool {
                 [(op, left)] if is_own(*left) && matches!(op, CmpOp::Eq | CmpOp::Is) => holds,
                 _ => false,
             },
+            // `isinstance(value, list)`: another form of the value follows.
+            Expr::Call { func, args } => {
+                holds
+                    && last_name(ir, *func).is_some_and(|n| n == "isinstance")
+                    && args.first().is_some_and(|a| is_own(a.value))
+            }
             _ => !holds && is_own(at),
         };
         if found {
@@ -131,8 +142,9 @@ fn is_announced(facts: &Facts, write: &Access) -> bool {
         let node = ir.stmt(stmt);
         // At the top of a function the block is too wide to speak of this write.
         let Some((up, _)) = node.parent else {
-            let after = guards::siblings(ir, stmt).get(node.index as usize + 1..).unwrap_or(&[]);
-            return after.first().is_some_and(|s| outcome::speaks(facts.shared, write.at.file, &[*s]));
+            let next = guards::siblings(ir, stmt).get(node.index as usize + 1);
+            let says = |s: &StmtId| matches!(ir.stmt(*s).kind, Stmt::Expr(_));
+            return next.is_some_and(|s| says(s) && outcome::speaks(facts.shared, write.at.file, &[*s]));
         };
         if outcome::speaks(facts.shared, write.at.file, guards::siblings(ir, stmt)) {
             return true;
@@ -169,3 +181,28 @@ fn is_restored(facts: &Facts, write: &Access) -> bool {
         _ => false,
     })
 }
+
+/// Does the write go to a copy of the record that was made for a part of the server?
+fn is_on_copy(facts: &Facts, write: &Access) -> bool {
+    let program = facts.shared.program();
+    let (file, ir) = (write.at.file, facts.shared.ir(write.at.file));
+    let is_copy = |value: ExprId| match ir.expr(value) {
+        Expr::Call { func, .. } => last_name(ir, *func).is_some_and(|n| COPIES.contains(&n.as_str())),
+        _ => false,
+    };
+    match ir.expr(write.at.expr) {
+        Expr::Attr { base, .. } => match program.binding(ExprRef { file, expr: *base }) {
+            Binding::Local(scope, defs) => {
+                let defuse = program.defuse(file, scope);
+                defs.iter().any(|def| match defuse.defs.get(def.0 as usize).map(|d| d.site) {
+                    Some(DefSite::Target(target)) => assigned_value(ir, target).is_some_and(is_copy),
+                    _ => false,
+                })
+            }
+            _ => false,
+        },
+        _ => is_copy(write.at.expr),
+    }
+}
+
+const COPIES: [&str; 3] = ["deepcopy", "copy", "replace"];

@@ -21,7 +21,10 @@ pub fn find(facts: &Facts) -> Vec<Finding> {
         }
         let place = shared.place(choice.leaf);
         let test = shared.text(ExprRef { file: choice.leaf.file, expr: comparison(ir, choice.leaf.expr) });
-        out.push((special, finding(table::SENTINEL, format!("{special} is special: {test} decides"), &place.path, place.line)));
+        out.push((
+            special,
+            finding(table::SENTINEL, format!("{special} is special: {test} decides"), &place.path, place.line),
+        ));
     }
     out.into_iter().map(|(_, f)| f).collect()
 }
