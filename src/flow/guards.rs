@@ -95,6 +95,11 @@ pub fn of_expr(ir: &FileIr, expr: ExprId) -> Vec<Guard> {
     out
 }
 
+/// The statements of the block that a statement stands in, itself included.
+pub fn siblings(ir: &FileIr, stmt: StmtId) -> &[StmtId] {
+    block_of(ir, ir.stmt(stmt))
+}
+
 fn block_of<'i>(ir: &'i FileIr, node: &StmtNode) -> &'i [StmtId] {
     match node.parent {
         None => match node.scope {

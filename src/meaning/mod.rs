@@ -81,7 +81,7 @@ impl Analysis {
         let scope = scope::claim(&facts, &unit, &sinks);
         let precedence = precedence::claim(&facts);
         let active_when = active::claim(&facts);
-        let constraints = constraints::claim(&facts);
+        let constraints = constraints::claim(&facts, &active_when);
         let mut out = FieldReport {
             field: name.to_owned(),
             definition: declared.definition.clone(),

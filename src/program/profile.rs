@@ -31,6 +31,37 @@ pub struct Profile {
     pub units: UnitWords,
     #[serde(default)]
     pub process: Processes,
+    #[serde(default)]
+    pub checks: Checks,
+}
+
+/// Calls that tell an operator something, or end the program.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Checks {
+    /// Dotted names, from the right.
+    pub warnings: Vec<String>,
+    /// Those that only inform.
+    pub logs: Vec<String>,
+    pub exits: Vec<String>,
+}
+
+impl Checks {
+    pub fn warns(&self, name: &str) -> bool {
+        Checks::has(&self.warnings, name)
+    }
+
+    pub fn logs(&self, name: &str) -> bool {
+        Checks::has(&self.logs, name)
+    }
+
+    pub fn exits(&self, name: &str) -> bool {
+        Checks::has(&self.exits, name)
+    }
+
+    fn has(names: &[String], name: &str) -> bool {
+        names.iter().any(|n| name.strip_suffix(n.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
+    }
 }
 
 /// How releases with namespaces rewrite the record and publish it; every part is optional.
@@ -301,6 +332,7 @@ impl Profile {
             sink: Vec<SinkRule>,
             clocks: Vec<String>,
             units: UnitWords,
+            checks: Checks,
         }
         let mut profile: Profile = toml::from_str(text)?;
         let common: Common = toml::from_str(include_str!("../../queries/python/python.toml"))?;
@@ -313,6 +345,9 @@ impl Profile {
         profile.units.numeric.extend(common.units.numeric);
         profile.units.fractional.extend(common.units.fractional);
         profile.units.textual.extend(common.units.textual);
+        profile.checks.warnings.extend(common.checks.warnings);
+        profile.checks.logs.extend(common.checks.logs);
+        profile.checks.exits.extend(common.checks.exits);
         Ok(profile)
     }
 

@@ -106,6 +106,12 @@ pub enum CmpOp {
     NotIn,
 }
 
+impl CmpOp {
+    pub fn is_ordered(self) -> bool {
+        matches!(self, CmpOp::Lt | CmpOp::Le | CmpOp::Gt | CmpOp::Ge)
+    }
+}
+
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ArgKind {
     Positional,

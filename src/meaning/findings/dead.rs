@@ -1,0 +1,121 @@
+//! Does nothing read the field?
+//!
+//! No access is not enough: an attribute of the same name on an object whose class is unknown, or a string that is the
+//! name, can be a read that was not resolved. Only where each such mention is known to be something else is it said.
+
+use super::super::facts::Facts;
+use super::super::report::{Finding, Place};
+use super::{declaration, finding, table};
+use crate::program::types::Type;
+use crate::program::{ClassRef, ExprRef, FileId, last_name};
+use crate::syntax::ir::*;
+
+pub fn find(facts: &Facts) -> Option<Finding> {
+    if facts.reads().any(|read| !feeds_itself(facts, read.at)) || mentioned(facts) {
+        return None;
+    }
+    let own = declaration(facts);
+    let field = facts.field();
+    let mut says = format!("nothing reads {field}");
+    let feeds = facts.reads().next();
+    if feeds.is_some() {
+        says = format!("{field} is read only where it is rewritten; nothing uses it");
+    } else if let Some(write) = facts.writes().next() {
+        let Place { path, line, .. } = facts.shared.place(write.at);
+        says = format!("{field} is written ({path}:{line}) and never read");
+    }
+    if facts.declared.definition.deprecated.is_some() {
+        says.push_str("; its flag is deprecated");
+    }
+    Some(finding(table::DEAD_FIELD, says, &own.path, own.line))
+}
+
+/// Is the read part of a write of the same field: its value, or its test?
+fn feeds_itself(facts: &Facts, read: ExprRef) -> bool {
+    let ir = facts.shared.ir(read.file);
+    let Some(stmt) = ir.stmt_of(read.expr) else { return false };
+    let own_write = |stmt: StmtId| {
+        facts.writes().any(|w| w.at.file == read.file && ir.stmt_of(w.at.expr).is_some_and(|s| s == stmt))
+    };
+    match &ir.stmt(stmt).kind {
+        Stmt::Assign { targets, .. } => targets.len() == 1 && own_write(stmt),
+        Stmt::AugAssign { .. } => own_write(stmt),
+        Stmt::If { arms, orelse } => {
+            let mut blocks = arms.iter().map(|(_, b)| b).chain([orelse]);
+            blocks.all(|block| block.iter().all(|s| own_write(*s)))
+        }
+        _ => false,
+    }
+}
+
+/// Is there a mention that can be a read for all we know?
+fn mentioned(facts: &Facts) -> bool {
+    let program = facts.shared.program();
+    let files = program.files_with(facts.field());
+    files.iter().any(|file| attribute(facts, *file) || named(facts, *file))
+}
+
+/// `thing.field`, where the thing can be the record.
+fn attribute(facts: &Facts, file: FileId) -> bool {
+    let shared = facts.shared;
+    let ir = shared.ir(file);
+    shared.program().attrs_named(file, facts.field()).iter().any(|at| {
+        let here = ExprRef { file, expr: *at };
+        let Expr::Attr { base, .. } = ir.expr(*at) else { return false };
+        if facts.accesses.iter().any(|a| a.at == here) || shared.program().is_store(file, *at) {
+            return false;
+        }
+        let base = ExprRef { file, expr: *base };
+        // `Record.field` is the declared default.
+        !names_record_class(facts, base) && !is_external(facts, base) && !is_other(facts, base)
+    })
+}
+
+/// Is the thing known to be an object that has an attribute of this name itself?
+fn is_other(facts: &Facts, base: ExprRef) -> bool {
+    let shared = facts.shared;
+    let (program, field) = (shared.program(), facts.field());
+    let has = |class: ClassRef| {
+        program.method(class, field).is_some()
+            || program.record_fields(class).iter().any(|f| f.0 == field)
+            || program.mro(class).iter().any(|c| !program.self_stores(*c, field).is_empty())
+    };
+    let types = shared.graph.types.of(base);
+    !types.is_empty()
+        && types.iter().all(|t| match t.ty {
+            Type::Instance(class) | Type::Class(class) | Type::Super(_, class) => has(class),
+            Type::External(_) | Type::ExternalInstance(_) | Type::Module(_) => true,
+            _ => false,
+        })
+}
+
+fn names_record_class(facts: &Facts, base: ExprRef) -> bool {
+    let name = last_name(facts.shared.ir(base.file), base.expr);
+    name.is_some_and(|n| facts.shared.program().profile.is_root_class(n.as_str()))
+}
+
+/// Does the thing come from outside the tree?
+fn is_external(facts: &Facts, base: ExprRef) -> bool {
+    use crate::program::resolve::Entity;
+    let entities = facts.shared.program().entities(base);
+    !entities.is_empty() && entities.iter().all(|e| matches!(e, Entity::External(_)))
+}
+
+/// The name as a string that is handed on, outside the registration of flags.
+fn named(facts: &Facts, file: FileId) -> bool {
+    let ir = facts.shared.ir(file);
+    let field = facts.field();
+    ir.exprs.iter().any(|node| {
+        let is_name = matches!(&node.kind, Expr::Str(text) if *text == field);
+        is_name
+            && !is_dest(ir, node.parent)
+            && !facts.accesses.iter().any(|a| a.at.file == file && a.place == node.span)
+    })
+}
+
+/// `dest="field"`
+fn is_dest(ir: &FileIr, parent: Parent) -> bool {
+    let Parent::Expr(call) = parent else { return false };
+    let Expr::Call { func, .. } = ir.expr(call) else { return false };
+    last_name(ir, *func).is_some_and(|n| n == "add_argument" || n == "hasattr")
+}
