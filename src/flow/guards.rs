@@ -97,6 +97,11 @@ pub fn of_expr(ir: &FileIr, expr: ExprId) -> Vec<Guard> {
     out
 }
 
+/// The block that a statement stands in.
+pub fn siblings(ir: &FileIr, stmt: StmtId) -> &[StmtId] {
+    block_of(ir, ir.stmt(stmt))
+}
+
 fn block_of<'i>(ir: &'i FileIr, node: &StmtNode) -> &'i [StmtId] {
     match node.parent {
         None => match node.scope {
