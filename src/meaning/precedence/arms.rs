@@ -10,7 +10,7 @@ use super::sources;
 use crate::flow::graph::Kind;
 use crate::flow::guards;
 use crate::meaning::facts::{Facts, Shared};
-use crate::program::{ExprRef, FileId, dotted_name, last_name};
+use crate::program::{ExprRef, dotted_name, last_name};
 use crate::syntax::ir::*;
 use rustc_hash::FxHashSet;
 
@@ -28,7 +28,7 @@ pub fn around(facts: &Facts) -> Vec<Bend> {
         if state.cost > MAX_COST || state.node.kind != Kind::Value {
             continue;
         }
-        let mut search = Search { facts, shared: facts.shared, at, seen: &mut seen, out: &mut out };
+        let mut search = Search { facts, shared: facts.shared, at, cost: state.cost, seen: &mut seen, out: &mut out };
         search.outwards();
     }
     out
@@ -44,6 +44,7 @@ struct Search<'s, 'g, 'p> {
     shared: &'s Shared<'g, 'p>,
     /// Where the field's value is.
     at: ExprRef,
+    cost: u32,
     /// Choices that were looked at.
     seen: &'s mut FxHashSet<ExprRef>,
     out: &'s mut Vec<Bend>,
@@ -210,10 +211,11 @@ impl Search<'_, '_, '_> {
         }
         let field = self.facts.field();
         let own = Other::Field(field);
-        let subjects = sources::nearest(self.shared, choice.subject);
+        let subjects = self.origin(choice.subject);
         let others = sources::nearest(self.shared, choice.other);
         let way = if choice.keeps { Way::Fills } else { Way::Replaces };
-        let is_subject = self.at == choice.subject || matches!(&subjects[..], [(o, _)] if *o == own);
+        let whole = self.at == choice.subject && self.cost == 0;
+        let is_subject = whole || matches!(&subjects[..], [(o, _)] if *o == own);
         if is_subject {
             for (other, _) in others.into_iter().filter(|(o, _)| *o != own) {
                 match (way, &other) {
@@ -241,7 +243,7 @@ impl Search<'_, '_, '_> {
             return;
         }
         let is_own = |s: &Self, e: ExprId| {
-            matches!(&sources::nearest(s.shared, s.here(e))[..], [(o, _)] if *o == Other::Field(s.facts.field()))
+            matches!(&s.origin(s.here(e))[..], [(o, _)] if *o == Other::Field(s.facts.field()))
         };
         if !is_own(self, subject) {
             return;
@@ -251,8 +253,7 @@ impl Search<'_, '_, '_> {
             if shape(ir, body).is_none() || shape(ir, body) != shape(ir, line[own].3) {
                 continue;
             }
-            let sources = sources::nearest(self.shared, self.here(rival));
-            let [(Other::Field(other), _)] = sources[..] else { continue };
+            let [(Other::Field(other), _)] = self.origin(self.here(rival))[..] else { continue };
             let (field, at) = (self.facts.field(), self.here(line[i.min(own)].2));
             match i < own {
                 true => self.add(field, Other::Field(other), Way::Replaces, at, Some(at)),
@@ -267,6 +268,16 @@ impl Search<'_, '_, '_> {
         let (subject, given) = presence(ir, test)?;
         let used = body.iter().any(|s| self.mentions(ir.stmt(*s).span, subject));
         (given && used).then_some(subject)
+    }
+
+    /// The fields that a subject comes from; where nothing tells, the field that it is named after.
+    fn origin(&self, at: ExprRef) -> Vec<(Other, bool)> {
+        let found = sources::nearest(self.shared, at);
+        let name = last_name(self.shared.ir(at.file), at.expr);
+        match name.filter(|n| found.is_empty() && self.shared.definitions.by_name(*n).is_some()) {
+            Some(name) => vec![(Other::Field(name), false)],
+            None => found,
+        }
     }
 
     fn add(&mut self, field: Sym, other: Other, way: Way, at: ExprRef, when: Option<ExprRef>) {

@@ -9,7 +9,7 @@ use super::asks;
 use super::bend::{Bend, Other, Way};
 use super::sources;
 use crate::flow::access::{self, Access, How, Written};
-use crate::flow::graph::{Kind, Slot};
+use crate::flow::graph::{Kind, Op, Slot};
 use crate::flow::guards::{self, Guard};
 use crate::meaning::facts::{Facts, Shared};
 use crate::program::{ExprRef, FileId};
@@ -57,12 +57,24 @@ fn far(facts: &Facts, tree: &Rewrites, out: &mut Vec<Bend>) {
             continue;
         }
         for write in tree.all.iter().filter(|w| w.value == at && w.field != facts.field()) {
+            if facts.operations_to(id).iter().any(|(_, op)| is_lost(op)) {
+                continue;
+            }
             if !out.iter().any(|b| b.field == write.field) {
                 let other = Other::Field(facts.field());
                 let (field, way, at, when) = (write.field, write.way, write.at, write.when.clone());
                 out.push(Bend { field, other, way, at, when, sure: false });
             }
         }
+    }
+}
+
+/// An operation that chooses by the value, or only divides by it.
+fn is_lost(op: &Op) -> bool {
+    match op {
+        Op::Select { .. } => true,
+        Op::Binary { op, left: false, .. } => matches!(op, BinOp::Div | BinOp::FloorDiv | BinOp::Mod),
+        _ => false,
     }
 }
 
@@ -144,10 +156,10 @@ fn study(shared: &Shared, field: Sym, write: &Access, all: &mut Vec<Rewrite>, ou
     if is_share(shared, value, field) {
         return;
     }
-    let around: Vec<Guard> =
-        guards::of_expr(ir, write.at.expr).into_iter().filter(|g| !is_check(ir, g)).collect();
+    let known = guards::of_expr(ir, write.at.expr);
+    let around: Vec<Guard> = known.iter().copied().filter(|g| !is_check(ir, g)).collect();
     let (values, chosen) = filling_part(shared, value, field);
-    let fills = chosen || turns_on(shared, field, ir, value.expr) || asks::asks_unset(shared, file, &around, field);
+    let fills = chosen || turns_on(shared, field, ir, value.expr) || asks::asks_unset(shared, file, &known, field);
     let way = match (fills, ir.expr(value.expr)) {
         (true, _) => Way::Fills,
         (false, Expr::False | Expr::None) => Way::Clears,
@@ -240,8 +252,16 @@ fn nearest(shared: &Shared, file: FileId, at: ExprId, around: &[Guard], field: S
         if last.is_some() && last == stmt {
             continue;
         }
-        let others: Vec<_> =
-            asks::asked(shared, test).into_iter().filter(|(o, _)| *o != Other::Field(field)).collect();
+        let mut others = asks::asked(shared, test);
+        let own = others.len();
+        others.retain(|(o, _)| *o != Other::Field(field));
+        // What leaves early bears on all that follows; it is a reason only where no test stands around.
+        if guard.early_exit && around.iter().any(|g| !g.early_exit && is_reason(shared, file, g, field)) {
+            continue;
+        }
+        if own != others.len() {
+            others.retain(|(o, _)| !matches!(o, Other::Field(f) if asks::asks_unset(shared, file, &[*guard], *f)));
+        }
         if !others.is_empty() {
             last = stmt;
             out.push((guard.test, others));
@@ -255,6 +275,12 @@ fn nearest(shared: &Shared, file: FileId, at: ExprId, around: &[Guard], field: S
         }
     }
     out
+}
+
+/// Does a test ask anything but of the field itself?
+fn is_reason(shared: &Shared, file: FileId, guard: &Guard, field: Sym) -> bool {
+    let asked = asks::asked(shared, ExprRef { file, expr: guard.test });
+    !matches!(&asked[..], [(other, _)] if *other == Other::Field(field))
 }
 
 /// Does more than one arm of the statement write what the target names?
@@ -284,6 +310,11 @@ fn at_the_call(shared: &Shared, at: ExprRef) -> Option<(ExprRef, Vec<(Other, boo
     }
     let callers = shared.graph.types.callers(func);
     let [site] = &callers[..] else { return None };
+    // Elsewhere a test decides whether work is done at all, not what the record holds.
+    let caller = shared.processes.function_around(site.call)?;
+    if !program.method_class(caller).is_some_and(|c| shared.graph.is_record_class(c)) {
+        return None;
+    }
     let ir = shared.ir(site.call.file);
     let around = guards::of_expr(ir, site.call.expr);
     around.iter().rev().filter(|g| !g.early_exit).find_map(|guard| {

@@ -8,11 +8,14 @@ use super::bend::Other;
 use crate::flow::origin::assigned_value;
 use crate::meaning::facts::Shared;
 use crate::program::resolve::Binding;
-use crate::program::{ExprRef, FuncRef, last_name};
+use crate::program::types::Type;
+use crate::program::{ClassRef, ExprRef, FileId, FuncRef, last_name};
 use crate::syntax::defuse::DefSite;
 use crate::syntax::ir::*;
 
-const MAX_DEPTH: u32 = 8;
+const MAX_DEPTH: usize = 32;
+const MAX_HOPS: u32 = 5;
+const MANY_FOUND: usize = 60;
 
 /// All that goes in through locals, and the nearest behind each other part. `true` where no call, parameter or attribute
 /// had to be gone through.
@@ -55,19 +58,26 @@ impl Walk<'_, '_, '_> {
             self.out.push((Other::Env(name), hops));
             return;
         }
-        if self.busy.contains(&at) || self.busy.len() as u32 > MAX_DEPTH * 4 || self.out.len() > 60 {
+        if self.busy.contains(&at) || self.busy.len() > MAX_DEPTH || self.out.len() > MANY_FOUND {
             return;
         }
         self.busy.push(at);
         let file = at.file;
         match ir.expr(at.expr) {
             Expr::Name(_) => self.name(at, hops, enter),
-            Expr::Attr { .. } => self.behind(at, hops),
+            Expr::Attr { base, attr, .. } => self.attribute(at, *base, *attr, hops),
             Expr::IfExp { body, orelse, .. } => {
                 self.go(ExprRef { file, expr: *body }, hops, enter);
                 self.go(ExprRef { file, expr: *orelse }, hops, enter);
             }
             Expr::Call { func, args } => self.call(at, *func, args, hops, enter),
+            // What a value is divided by, or rounded to, is no part of it.
+            Expr::Bin { op: BinOp::Div | BinOp::FloorDiv | BinOp::Mod, left, .. } => {
+                self.go(ExprRef { file, expr: *left }, hops, enter);
+            }
+            Expr::Bin { op: BinOp::Mul, left, right } if rounds(shared, file, *left, *right) => {
+                self.go(ExprRef { file, expr: *left }, hops, enter);
+            }
             Expr::Lambda(_) | Expr::FString { .. } => {}
             _ => {
                 for child in ir.children(at.expr) {
@@ -78,13 +88,72 @@ impl Walk<'_, '_, '_> {
         self.busy.pop();
     }
 
-    /// What the tree knows of an attribute or parameter; the nearest fields.
-    fn behind(&mut self, at: ExprRef, hops: u32) {
-        let origins = self.shared.origins.of(at);
-        let values = || origins.iter().filter(|o| !o.condition);
-        let Some(least) = values().map(|o| o.hops).min() else { return };
-        let near = values().filter(|o| o.hops == least).map(|o| (Other::Field(o.field), hops + least.max(1)));
-        self.out.extend(near);
+    /// What the instances of a class hold in an attribute.
+    fn attribute(&mut self, at: ExprRef, base: ExprId, attr: Sym, hops: u32) {
+        if hops >= MAX_HOPS {
+            return;
+        }
+        let program = self.shared.program();
+        let types = self.shared.graph.types.of(ExprRef { file: at.file, expr: base });
+        for typed in types.iter().take(3) {
+            let Type::Instance(class) = typed.ty else { continue };
+            if let Some(method) = program.method(class, attr) {
+                if program.is_property(method) {
+                    for value in program.returns(method) {
+                        self.go(ExprRef { file: method.file, expr: *value }, hops + 1, false);
+                    }
+                }
+                continue;
+            }
+            for (file, target) in self.stores(class, attr) {
+                if let Some(value) = assigned_value(program.ir(file), target) {
+                    self.go(ExprRef { file, expr: value }, hops + 1, false);
+                }
+            }
+        }
+    }
+
+    /// The assignments to an attribute in a class and those above it, else in those below; none where they are many.
+    fn stores(&self, class: ClassRef, attr: Sym) -> Vec<(FileId, ExprId)> {
+        const MANY: usize = 12;
+        let program = self.shared.program();
+        let of = |classes: &[ClassRef]| -> Vec<(FileId, ExprId)> {
+            let stores = classes.iter().flat_map(|c| program.self_stores(*c, attr).into_iter().map(|e| (c.file, e)));
+            stores.collect()
+        };
+        let mut stores = of(&program.mro(class));
+        for sub in program.subclasses(class).iter().take(6) {
+            if !stores.is_empty() {
+                break;
+            }
+            stores = of(&program.mro(*sub));
+        }
+        if stores.len() > MANY {
+            stores.clear();
+        }
+        stores
+    }
+
+    fn parameter(&mut self, file: FileId, scope: Scope, i: u32, hops: u32) {
+        const MANY: usize = 12;
+        const MANY_FILES: usize = 40;
+        let Scope::Func(func) = scope else { return };
+        let func = FuncRef { file, func };
+        let program = self.shared.program();
+        let name = program.func(func).name;
+        if hops >= MAX_HOPS || (!name.starts_with("__") && program.files_with(name).len() > MANY_FILES) {
+            return;
+        }
+        let types = &self.shared.graph.types;
+        let callers = types.callers(func);
+        if callers.len() > MANY {
+            return;
+        }
+        for site in callers.iter() {
+            if let Some(argument) = types.argument_for(site.call, func, i) {
+                self.go(argument, hops + 1, false);
+            }
+        }
     }
 
     fn name(&mut self, at: ExprRef, hops: u32, enter: bool) {
@@ -107,7 +176,7 @@ impl Walk<'_, '_, '_> {
                         }
                     }
                 }
-                DefSite::Param(_) => self.behind(at, hops),
+                DefSite::Param(i) => self.parameter(at.file, scope, i, hops),
                 _ => {}
             }
         }
@@ -119,13 +188,16 @@ impl Walk<'_, '_, '_> {
         let program = shared.program();
         let callees: Vec<FuncRef> = shared.graph.types.callees(at).iter().map(|c| c.0).take(3).collect();
         if callees.is_empty() {
-            for arg in args {
+            // Keywords say how an unknown function goes about it.
+            for arg in args.iter().filter(|a| a.kind == ArgKind::Positional || a.kind == ArgKind::Star) {
                 self.go(ExprRef { file: at.file, expr: arg.value }, hops, enter);
             }
             if let Expr::Attr { base, .. } = program.ir(at.file).expr(func) {
                 // `field.split(",")`; an unknown object's method is no value of its.
-                if last_name(program.ir(at.file), *base).is_none_or(|_| shared.origins.direct(ExprRef { file: at.file, expr: *base }).is_some()) {
-                    self.go(ExprRef { file: at.file, expr: *base }, hops, enter);
+                let plain = last_name(program.ir(at.file), *base).is_none();
+                let base = ExprRef { file: at.file, expr: *base };
+                if plain || shared.origins.direct(base).is_some() {
+                    self.go(base, hops, enter);
                 }
             }
             return;
@@ -141,5 +213,16 @@ impl Walk<'_, '_, '_> {
                 }
             }
         }
+    }
+}
+
+/// `x // n * n`
+fn rounds(shared: &Shared, file: FileId, left: ExprId, right: ExprId) -> bool {
+    match shared.ir(file).expr(left) {
+        Expr::Bin { op: BinOp::FloorDiv, right: divisor, .. } => {
+            let text = |expr| shared.text(ExprRef { file, expr });
+            text(*divisor) == text(right)
+        }
+        _ => false,
     }
 }
