@@ -17,7 +17,8 @@ use rustc_hash::FxHashSet;
 /// A value mixed with more than this many others is no longer the field's.
 const MAX_COST: u32 = 2;
 
-pub fn around(facts: &Facts) -> Vec<Bend> {
+/// `known` is what the rewrites say.
+pub fn around(facts: &Facts, known: &[Bend]) -> Vec<Bend> {
     let mut out = Vec::new();
     if is_switch(facts.shared, facts.field()) {
         return out;
@@ -28,7 +29,7 @@ pub fn around(facts: &Facts) -> Vec<Bend> {
         if state.cost > MAX_COST || state.node.kind != Kind::Value {
             continue;
         }
-        let mut search = Search { facts, shared: facts.shared, at, cost: state.cost, seen: &mut seen, out: &mut out };
+        let mut search = Search { facts, shared: facts.shared, known, at, seen: &mut seen, out: &mut out };
         search.outwards();
     }
     out
@@ -42,9 +43,9 @@ fn is_switch(shared: &Shared, field: Sym) -> bool {
 struct Search<'s, 'g, 'p> {
     facts: &'s Facts<'s, 'g, 'p>,
     shared: &'s Shared<'g, 'p>,
+    known: &'s [Bend],
     /// Where the field's value is.
     at: ExprRef,
-    cost: u32,
     /// Choices that were looked at.
     seen: &'s mut FxHashSet<ExprRef>,
     out: &'s mut Vec<Bend>,
@@ -54,7 +55,9 @@ struct Search<'s, 'g, 'p> {
 struct Choice {
     test: ExprRef,
     subject: ExprRef,
-    /// What is taken where the subject was not given.
+    /// What is taken where the subject was given; `None` is the subject itself.
+    given: Option<ExprRef>,
+    /// What is taken where it was not.
     other: ExprRef,
     /// Does what comes out keep the subject's name?
     keeps: bool,
@@ -119,7 +122,13 @@ impl Search<'_, '_, '_> {
             return;
         }
         let keeps = target_name(ir, up).is_some_and(|t| self.is_name_of(t, subject));
-        let choice = Choice { test: self.here(test), subject: self.here(subject), other: self.here(without), keeps };
+        let choice = Choice {
+            test: self.here(test),
+            subject: self.here(subject),
+            given: Some(self.here(with)),
+            other: self.here(without),
+            keeps,
+        };
         self.judge(choice, up);
     }
 
@@ -140,7 +149,7 @@ impl Search<'_, '_, '_> {
         }
         let keeps = target_name(ir, up).is_some_and(|t| self.is_name_of(t, left));
         let (subject, other) = (self.here(left), self.here(right));
-        self.judge(Choice { test: subject, subject, other, keeps }, up);
+        self.judge(Choice { test: subject, subject, given: None, other, keeps }, up);
     }
 
     /// The same name on something that is not the record comes with each request.
@@ -172,8 +181,15 @@ impl Search<'_, '_, '_> {
             }
         }
         // The field is the cap.
-        if inner == cap.expr && sources::nearest(self.shared, cap).iter().any(|(o, sure)| *o == own && *sure) {
-            for (other, _) in sources::nearest(self.shared, kept) {
+        let of = |e: ExprRef| sources::nearest(self.shared, e);
+        if inner == cap.expr && of(cap).iter().any(|(o, sure)| *o == own && *sure) {
+            let kept = of(kept);
+            let single = kept.len() == 1;
+            if kept.iter().any(|(o, _)| *o == own) {
+                return;
+            }
+            // A sum of many things is none of them.
+            for (other, _) in kept.into_iter().take(1).filter(|_| single) {
                 if let Other::Field(field) = other {
                     self.add(field, own.clone(), Way::Replaces, self.here(up), None);
                 }
@@ -192,13 +208,14 @@ impl Search<'_, '_, '_> {
             let name = self.shared.text(self.here(target));
             let fills = !given && orelse.is_empty() && name == self.shared.text(self.here(subject));
             let matched = assignments(ir, with).into_iter().find(|(t, _)| self.shared.text(self.here(*t)) == name);
+            let given = matched.map(|(_, v)| self.here(v));
             let uses = matched.is_some_and(|(_, v)| self.mentions(ir.span(v), subject));
             if !fills && !uses {
                 continue;
             }
             let keeps = fills || last_name(ir, target).is_some_and(|t| self.is_name_of(t, subject));
             let choice =
-                Choice { test: self.here(*test), subject: self.here(subject), other: self.here(value), keeps };
+                Choice { test: self.here(*test), subject: self.here(subject), given, other: self.here(value), keeps };
             self.judge(choice, value);
         }
     }
@@ -212,15 +229,21 @@ impl Search<'_, '_, '_> {
         let field = self.facts.field();
         let own = Other::Field(field);
         let subjects = self.origin(choice.subject);
-        let others = sources::nearest(self.shared, choice.other);
+        let mut others = sources::nearest(self.shared, choice.other);
+        // What both arms take does not give way.
+        if let Some(given) = choice.given {
+            let also = sources::all(self.shared, given);
+            others.retain(|(o, _)| !also.iter().any(|(a, _)| a == o));
+        }
         let way = if choice.keeps { Way::Fills } else { Way::Replaces };
-        let whole = self.at == choice.subject && self.cost == 0;
-        let is_subject = whole || matches!(&subjects[..], [(o, _)] if *o == own);
+        let is_subject = matches!(&subjects[..], [(o, _)] if *o == own);
         if is_subject {
             for (other, _) in others.into_iter().filter(|(o, _)| *o != own) {
                 match (way, &other) {
                     (Way::Fills, _) => self.add(field, other, way, choice.test, Some(choice.test)),
-                    (_, Other::Field(f)) => self.add(*f, own.clone(), way, choice.test, Some(choice.test)),
+                    (_, Other::Field(f)) if !self.fills(field, *f) => {
+                        self.add(*f, own.clone(), way, choice.test, Some(choice.test))
+                    }
                     _ => {}
                 }
             }
@@ -228,6 +251,7 @@ impl Search<'_, '_, '_> {
             let [(Other::Field(subject), _)] = &subjects[..] else { return };
             match way {
                 Way::Fills => self.add(*subject, own, way, choice.test, Some(choice.test)),
+                _ if self.fills(*subject, field) => {}
                 _ => self.add(field, Other::Field(*subject), way, choice.test, Some(choice.test)),
             }
         }
@@ -242,9 +266,8 @@ impl Search<'_, '_, '_> {
         if !ir.contains(line[own].2, self.at.expr) || !self.seen.insert(self.here(line[own].2)) {
             return;
         }
-        let is_own = |s: &Self, e: ExprId| {
-            matches!(&s.origin(s.here(e))[..], [(o, _)] if *o == Other::Field(s.facts.field()))
-        };
+        let is_own =
+            |s: &Self, e: ExprId| matches!(&s.origin(s.here(e))[..], [(o, _)] if *o == Other::Field(s.facts.field()));
         if !is_own(self, subject) {
             return;
         }
@@ -268,6 +291,11 @@ impl Search<'_, '_, '_> {
         let (subject, given) = presence(ir, test)?;
         let used = body.iter().any(|s| self.mentions(ir.stmt(*s).span, subject));
         (given && used).then_some(subject)
+    }
+
+    /// Where one field fills the other, no arm need say which of them counts.
+    fn fills(&self, field: Sym, other: Sym) -> bool {
+        self.known.iter().any(|b| b.way == Way::Fills && b.field == field && b.other == Other::Field(other))
     }
 
     /// The fields that a subject comes from; where nothing tells, the field that it is named after.
@@ -348,7 +376,9 @@ fn assignments(ir: &FileIr, block: &[StmtId]) -> Vec<(ExprId, ExprId)> {
 /// Is the expression used for what it is, rather than asked whether it holds?
 fn is_value_context(ir: &FileIr, at: ExprId) -> bool {
     match ir.exprs[at.index()].parent {
-        Parent::Stmt(stmt) => matches!(ir.stmt(stmt).kind, Stmt::Assign { .. } | Stmt::Return(_) | Stmt::AnnAssign { .. }),
+        Parent::Stmt(stmt) => {
+            matches!(ir.stmt(stmt).kind, Stmt::Assign { .. } | Stmt::Return(_) | Stmt::AnnAssign { .. })
+        }
         Parent::Expr(up) => match ir.expr(up) {
             Expr::Call { args, .. } => args.iter().any(|a| a.value == at),
             Expr::Bool { and: false, .. } => is_value_context(ir, up),

@@ -72,6 +72,20 @@ fn is_negative(ir: &FileIr, e: &Expr) -> bool {
     matches!(e, Expr::Unary { op: UnaryOp::Neg, operand } if matches!(ir.expr(*operand), Expr::Int(_)))
 }
 
+/// Does the guard ask that a switch is off? Then it is not the switch that brings about what follows.
+pub fn asks_off(shared: &Shared, file: FileId, guard: &Guard, field: Sym) -> bool {
+    let ir = shared.ir(file);
+    let mut parts = Vec::new();
+    conjuncts(ir, guard.test, guard.holds, &mut parts);
+    let switch = shared.definitions.by_name(field).and_then(|d| d.definition.type_.as_deref());
+    switch.is_some_and(|t| t.contains("bool"))
+        && parts.iter().any(|(e, holds)| {
+            presence(ir, *e).is_some_and(|(subject, given)| {
+                given != *holds && shared.origins.direct(ExprRef { file, expr: subject }) == Some(field)
+            })
+        })
+}
+
 /// Does one of the guards ask that the field was not given?
 pub fn asks_unset(shared: &Shared, file: FileId, guards: &[Guard], field: Sym) -> bool {
     let ir = shared.ir(file);

@@ -12,15 +12,12 @@ mod sources;
 
 use super::facts::Facts;
 use super::report::Precedence;
-use crate::syntax::ir::Sym;
 use bend::{Bend, Other, Way};
 pub use rewrites::Rewrites;
 
 pub fn claim(facts: &Facts) -> Vec<Precedence> {
     let mut bends = rewrites::around(facts);
-    // A field that fills another needs no arm to say which of them counts.
-    let filled = |b: &Bend| bends.iter().any(|f| f.way == Way::Fills && is_between(f, &b.other, b.field));
-    let more: Vec<Bend> = arms::around(facts).into_iter().filter(|b| b.way == Way::Fills || !filled(b)).collect();
+    let more = arms::around(facts, &bends);
     bends.extend(more);
     // The surest, then the first in the tree, stands for all of one kind.
     bends.sort_by_key(|b| (!b.sure, b.at));
@@ -34,10 +31,6 @@ pub fn claim(facts: &Facts) -> Vec<Precedence> {
     }
     out.sort_by(|a, b| (&a.relation, &a.other, &a.path, a.line).cmp(&(&b.relation, &b.other, &b.path, b.line)));
     out
-}
-
-fn is_between(bend: &Bend, field: &Other, other: Sym) -> bool {
-    Other::Field(bend.field) == *field && bend.other == Other::Field(other)
 }
 
 /// A bend as the field of the report sees it.

@@ -12,7 +12,7 @@ use crate::flow::access::{self, Access, How, Written};
 use crate::flow::graph::{Kind, Op, Slot};
 use crate::flow::guards::{self, Guard};
 use crate::meaning::facts::{Facts, Shared};
-use crate::program::{ExprRef, FileId};
+use crate::program::{ExprRef, FileId, last_name};
 use crate::syntax::ir::*;
 use rustc_hash::FxHashSet;
 
@@ -32,7 +32,7 @@ pub struct Rewrites {
 }
 
 /// A value mixed with more than this many others is no longer the field's.
-const MAX_COST: u32 = 4;
+const MAX_COST: u32 = 3;
 
 /// The bends of the field by others, and of others by it.
 pub fn around(facts: &Facts) -> Vec<Bend> {
@@ -153,7 +153,7 @@ fn study(shared: &Shared, field: Sym, write: &Access, all: &mut Vec<Rewrite>, ou
         }
         _ => return,
     };
-    if is_share(shared, value, field) {
+    if is_share(shared, value, field) || is_rewording(shared, value, field) {
         return;
     }
     let known = guards::of_expr(ir, write.at.expr);
@@ -202,6 +202,22 @@ fn is_share(shared: &Shared, value: ExprRef, field: Sym) -> bool {
         _ => false,
     }
 }
+
+/// `f(X)`: the field checked or put into another form.
+fn is_rewording(shared: &Shared, value: ExprRef, field: Sym) -> bool {
+    let ir = shared.ir(value.file);
+    let Expr::Call { func, args } = ir.expr(value.expr) else { return false };
+    let number = last_name(ir, *func).is_some_and(|n| NUMBERS.contains(&n.as_str()));
+    let holds = |a: &Arg| asks::is_field(shared, ExprRef { file: value.file, expr: a.value }, field);
+    let method = match ir.expr(*func) {
+        Expr::Attr { base, .. } => asks::is_field(shared, ExprRef { file: value.file, expr: *base }, field),
+        _ => false,
+    };
+    method || (!number && args.iter().any(holds))
+}
+
+/// Functions that make one number of several.
+const NUMBERS: [&str; 3] = ["min", "max", "sum"];
 
 /// A guard that only lets wrong input fail.
 fn is_check(ir: &FileIr, guard: &Guard) -> bool {
@@ -253,13 +269,15 @@ fn nearest(shared: &Shared, file: FileId, at: ExprId, around: &[Guard], field: S
             continue;
         }
         let mut others = asks::asked(shared, test);
-        let own = others.len();
+        let all = others.len();
         others.retain(|(o, _)| *o != Other::Field(field));
+        let asks_own = all != others.len();
         // What leaves early bears on all that follows; it is a reason only where no test stands around.
         if guard.early_exit && around.iter().any(|g| !g.early_exit && is_reason(shared, file, g, field)) {
             continue;
         }
-        if own != others.len() {
+        others.retain(|(o, _)| !matches!(o, Other::Field(f) if asks::asks_off(shared, file, guard, *f)));
+        if asks_own {
             others.retain(|(o, _)| !matches!(o, Other::Field(f) if asks::asks_unset(shared, file, &[*guard], *f)));
         }
         if !others.is_empty() {

@@ -78,6 +78,9 @@ impl Walk<'_, '_, '_> {
             Expr::Bin { op: BinOp::Mul, left, right } if rounds(shared, file, *left, *right) => {
                 self.go(ExprRef { file, expr: *left }, hops, enter);
             }
+            Expr::Bin { op: BinOp::Mul, left, right } if rounds(shared, file, *right, *left) => {
+                self.go(ExprRef { file, expr: *right }, hops, enter);
+            }
             Expr::Lambda(_) | Expr::FString { .. } => {}
             _ => {
                 for child in ir.children(at.expr) {
