@@ -232,7 +232,7 @@ impl Search<'_, '_, '_> {
         let mut others = sources::nearest(self.shared, choice.other);
         // What both arms take does not give way.
         if let Some(given) = choice.given {
-            let also = sources::all(self.shared, given);
+            let also = sources::all(self.shared, given, true);
             others.retain(|(o, _)| !also.iter().any(|(a, _)| a == o));
         }
         let way = if choice.keeps { Way::Fills } else { Way::Replaces };

@@ -41,7 +41,7 @@ pub fn around(facts: &Facts) -> Vec<Bend> {
     let field = facts.field();
     let mut out = Vec::new();
     for write in facts.writes() {
-        study(shared, field, write, &mut Vec::new(), &mut out);
+        study(shared, field, write, true, &mut Vec::new(), &mut out);
     }
     out.extend(tree.bends.iter().filter(|b| b.other == Other::Field(field)).cloned());
     far(facts, tree, &mut out);
@@ -95,14 +95,15 @@ impl Rewrites {
                 let Some(sure) = shared.graph.is_record(&types) else { continue };
                 let write = access::written(ir, shared.program(), file, at.expr);
                 let access = Access { place: *place, at, how: How::Attribute, write, sure };
-                study(shared, *attr, &access, &mut out.all, &mut out.bends);
+                study(shared, *attr, &access, false, &mut out.all, &mut out.bends);
             }
         }
         out
     }
 }
 
-/// Files whose text assigns to an attribute with the name of a field, of something that goes by a name of the record.
+/// Files whose text assigns to an attribute with the name of a field, of something that goes by a name of the record; a
+/// method's own object is the record at its home only.
 fn files_that_write(shared: &Shared) -> Vec<FileId> {
     let program = shared.program();
     let profile = &program.profile;
@@ -138,12 +139,13 @@ fn assigns(text: &[u8], fields: &FxHashSet<&str>, names: &FxHashSet<&str>) -> bo
         let left = left.trim().trim_end_matches(['+', '-', '*', '/']).trim_end();
         let Some((base, field)) = left.rsplit_once('.') else { return false };
         let owner = base.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
-        fields.contains(field) && (owner.is_empty() || names.contains(owner))
+        fields.contains(field) && (owner.is_empty() || (base != "self" && names.contains(owner)))
     })
 }
 
-/// Reads off one write what it says.
-fn study(shared: &Shared, field: Sym, write: &Access, all: &mut Vec<Rewrite>, out: &mut Vec<Bend>) {
+/// Reads off one write what it says. What is only read a long way off is looked for where `deep`; the trace of a value
+/// finds it from the other end.
+fn study(shared: &Shared, field: Sym, write: &Access, deep: bool, all: &mut Vec<Rewrite>, out: &mut Vec<Bend>) {
     let file = write.at.file;
     let ir = shared.ir(file);
     let value = match write.write {
@@ -173,7 +175,7 @@ fn study(shared: &Shared, field: Sym, write: &Access, all: &mut Vec<Rewrite>, ou
         }
     };
     let read: Vec<(Other, bool)> =
-        sources::all(shared, values).into_iter().filter(|(o, _)| *o != Other::Field(field)).collect();
+        sources::all(shared, values, deep).into_iter().filter(|(o, _)| *o != Other::Field(field)).collect();
     for (other, sure) in &read {
         add(other.clone(), write.at, *sure, &when);
     }
@@ -268,6 +270,9 @@ fn nearest(shared: &Shared, file: FileId, at: ExprId, around: &[Guard], field: S
         if last.is_some() && last == stmt {
             continue;
         }
+        if !guard.early_exit {
+            last = stmt;
+        }
         let mut others = asks::asked(shared, test);
         let all = others.len();
         others.retain(|(o, _)| *o != Other::Field(field));
@@ -281,7 +286,6 @@ fn nearest(shared: &Shared, file: FileId, at: ExprId, around: &[Guard], field: S
             others.retain(|(o, _)| !matches!(o, Other::Field(f) if asks::asks_unset(shared, file, &[*guard], *f)));
         }
         if !others.is_empty() {
-            last = stmt;
             out.push((guard.test, others));
             if !guard.early_exit && stmt.is_some_and(|s| writes_in_all_arms(ir, s, at)) {
                 continue;
@@ -319,7 +323,7 @@ fn writes_in_all_arms(ir: &FileIr, stmt: StmtId, target: ExprId) -> bool {
 
 /// What is asked around the only calls of the function around.
 fn at_the_call(shared: &Shared, at: ExprRef) -> Option<(ExprRef, Vec<(Other, bool)>)> {
-    const MANY_FILES: usize = 20;
+    const MANY_FILES: usize = 6;
     let func = shared.processes.function_around(at)?;
     let program = shared.program();
     let name = program.func(func).name;

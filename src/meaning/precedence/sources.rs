@@ -17,10 +17,11 @@ const MAX_DEPTH: usize = 32;
 const MAX_HOPS: u32 = 5;
 const MANY_FOUND: usize = 60;
 
-/// All that goes in through locals, and the nearest behind each other part. `true` where no call, parameter or attribute
-/// had to be gone through.
-pub fn all(shared: &Shared, at: ExprRef) -> Vec<(Other, bool)> {
-    let mut walk = Walk { shared, out: Vec::new(), busy: Vec::new() };
+/// All that goes in: through locals, and where `deep` also through calls, parameters and attributes. `true` where none of
+/// these had to be gone through.
+pub fn all(shared: &Shared, at: ExprRef, deep: bool) -> Vec<(Other, bool)> {
+    let max_hops = if deep { MAX_HOPS } else { 0 };
+    let mut walk = Walk { shared, max_hops, out: Vec::new(), busy: Vec::new() };
     walk.go(at, 0, true);
     let mut out = walk.out;
     out.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
@@ -30,7 +31,7 @@ pub fn all(shared: &Shared, at: ExprRef) -> Vec<(Other, bool)> {
 
 /// The nearest only.
 pub fn nearest(shared: &Shared, at: ExprRef) -> Vec<(Other, bool)> {
-    let mut walk = Walk { shared, out: Vec::new(), busy: Vec::new() };
+    let mut walk = Walk { shared, max_hops: MAX_HOPS, out: Vec::new(), busy: Vec::new() };
     walk.go(at, 0, true);
     let Some(least) = walk.out.iter().map(|(_, hops)| *hops).min() else { return Vec::new() };
     let mut out: Vec<(Other, bool)> =
@@ -42,6 +43,8 @@ pub fn nearest(shared: &Shared, at: ExprRef) -> Vec<(Other, bool)> {
 
 struct Walk<'s, 'g, 'p> {
     shared: &'s Shared<'g, 'p>,
+    /// How many calls, parameters and attributes to go through.
+    max_hops: u32,
     out: Vec<(Other, u32)>,
     busy: Vec<ExprRef>,
 }
@@ -93,7 +96,7 @@ impl Walk<'_, '_, '_> {
 
     /// What the instances of a class hold in an attribute.
     fn attribute(&mut self, at: ExprRef, base: ExprId, attr: Sym, hops: u32) {
-        if hops >= MAX_HOPS {
+        if hops >= self.max_hops {
             return;
         }
         let program = self.shared.program();
@@ -144,7 +147,7 @@ impl Walk<'_, '_, '_> {
         let func = FuncRef { file, func };
         let program = self.shared.program();
         let name = program.func(func).name;
-        if hops >= MAX_HOPS || (!name.starts_with("__") && program.files_with(name).len() > MANY_FILES) {
+        if hops >= self.max_hops || (!name.starts_with("__") && program.files_with(name).len() > MANY_FILES) {
             return;
         }
         let types = &self.shared.graph.types;
@@ -185,11 +188,31 @@ impl Walk<'_, '_, '_> {
         }
     }
 
+    /// A builtin, a function of a module, or a method of a field's value?
+    fn is_foreign(&self, file: FileId, func: ExprId) -> bool {
+        let program = self.shared.program();
+        let binding = |expr| program.binding(ExprRef { file, expr });
+        match program.ir(file).expr(func) {
+            Expr::Name(_) => binding(func) == Binding::Builtin,
+            Expr::Attr { base, .. } => match program.ir(file).expr(*base) {
+                Expr::Name(_) => !matches!(binding(*base), Binding::Local(..)),
+                _ => self.shared.origins.direct(ExprRef { file, expr: *base }).is_some(),
+            },
+            _ => false,
+        }
+    }
+
     fn call(&mut self, at: ExprRef, func: ExprId, args: &[Arg], hops: u32, enter: bool) {
         const MANY_RETURNS: usize = 4;
         let shared = self.shared;
         let program = shared.program();
-        let callees: Vec<FuncRef> = shared.graph.types.callees(at).iter().map(|c| c.0).take(3).collect();
+        // Nothing is resolved for a shallow look; what Python itself computes is seen through.
+        let shallow = hops >= self.max_hops;
+        if shallow && !self.is_foreign(at.file, func) {
+            return;
+        }
+        let callees: Vec<FuncRef> =
+            if shallow { Vec::new() } else { shared.graph.types.callees(at).iter().map(|c| c.0).take(3).collect() };
         if callees.is_empty() {
             // Keywords say how an unknown function goes about it.
             for arg in args.iter().filter(|a| a.kind == ArgKind::Positional || a.kind == ArgKind::Star) {
