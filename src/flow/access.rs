@@ -82,7 +82,7 @@ fn attributes(graph: &Graph, file: FileId, field: Sym, out: &mut Vec<Access>) {
 }
 
 /// What is written to a target expression, if it is one.
-fn written(ir: &FileIr, program: &Program, file: FileId, at: ExprId) -> Option<Written> {
+pub fn written(ir: &FileIr, program: &Program, file: FileId, at: ExprId) -> Option<Written> {
     if !program.is_store(file, at) {
         return None;
     }

@@ -3,6 +3,7 @@
 //! The claims read their evidence from here. Nothing is judged here.
 
 use super::definition::{Declared, Definitions};
+use super::precedence::Rewrites;
 use super::report::{Grade, Place};
 use crate::flow::access::{self, Access};
 use crate::flow::graph::{Graph, Kind, Op, Slot};
@@ -12,6 +13,7 @@ use crate::flow::process::Processes;
 use crate::flow::trace::{StateId, Trace};
 use crate::program::*;
 use crate::syntax::ir::*;
+use std::cell::OnceCell;
 
 /// The analyses that all fields of a report share.
 pub struct Shared<'g, 'p> {
@@ -19,6 +21,8 @@ pub struct Shared<'g, 'p> {
     pub definitions: &'g Definitions,
     pub processes: Processes<'g, 'p>,
     pub origins: Origins<'g, 'p>,
+    /// Every rewrite of the record, once a claim asks.
+    pub rewrites: OnceCell<Rewrites>,
 }
 
 impl<'g, 'p> Shared<'g, 'p> {
@@ -28,6 +32,7 @@ impl<'g, 'p> Shared<'g, 'p> {
             definitions,
             processes: Processes::new(graph),
             origins: Origins::new(graph, |name| definitions.by_name(name).is_some()),
+            rewrites: OnceCell::new(),
         }
     }
 
