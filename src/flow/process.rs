@@ -194,7 +194,7 @@ impl<'g, 'p> Processes<'g, 'p> {
     }
 
     /// The expressions that bring a function to run: calls, mentions, constructions of its class, the function around.
-    fn ups(&self, func: FuncRef) -> Rc<[ExprRef]> {
+    pub fn ups(&self, func: FuncRef) -> Rc<[ExprRef]> {
         if let Some(known) = self.ups.borrow().get(&func) {
             return known.clone();
         }
