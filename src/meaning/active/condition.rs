@@ -25,10 +25,12 @@ pub struct Condition {
     pub at: ExprRef,
     /// The test itself reads the fields.
     pub direct: bool,
-    /// One of several things must hold.
-    pub either: bool,
+    /// What must hold together for the condition to fail; of a disjunction, one for each arm.
+    pub against: Vec<String>,
     /// A field is compared with a number.
     pub is_amount: bool,
+    /// The field that must have one value.
+    pub equals: Option<Sym>,
 }
 
 impl Condition {
@@ -65,8 +67,21 @@ impl All {
     pub fn shared_with(&self, other: &All) -> All {
         All(self.0.iter().filter(|(k, _)| other.0.contains_key(*k)).map(|(k, c)| (k.clone(), c.clone())).collect())
     }
-    pub fn remove(&mut self, text: &str) {
-        self.0.remove(text);
+    pub fn holds(&self, text: &str) -> bool {
+        self.0.contains_key(text)
+    }
+    pub fn replace(&mut self, old: &Condition, new: Option<Condition>) {
+        self.0.remove(&old.text);
+        new.into_iter().for_each(|c| self.add(c));
+    }
+    pub fn retain(&mut self, keep: impl Fn(&Condition) -> bool) {
+        self.0.retain(|_, c| keep(c));
+    }
+    /// Without conditions that another settles: `x == 1` says all that `x != 2` does.
+    pub fn without_implied(&self) -> All {
+        let settled: Vec<String> = self.0.values().filter_map(|c| c.equals.map(|f| format!("{f} != "))).collect();
+        let implied = |c: &Condition| settled.iter().any(|s| c.text.starts_with(s.as_str()));
+        All(self.0.iter().filter(|(_, c)| !implied(c)).map(|(k, c)| (k.clone(), c.clone())).collect())
     }
     fn within(&self, other: &All) -> bool {
         self.0.keys().all(|k| other.0.contains_key(k))
@@ -93,8 +108,28 @@ impl Ways {
         }
         self.0.retain(|known| !way.within(known));
         self.0.push(way);
+        self.resolve();
         if self.0.len() > MAX_WAYS {
             self.0 = self.common().into_iter().collect();
+        }
+    }
+    /// Drops conditions that a way does without because another way has the opposite: of `a and x` and `a and not x`
+    /// stays `a`.
+    fn resolve(&mut self) {
+        let found = (0..self.0.len()).flat_map(|i| (0..self.0.len()).map(move |j| (i, j))).find_map(|(i, j)| {
+            let (one, other) = (self.0.get(i)?, self.0.get(j)?);
+            let condition = one.iter().find(|c| {
+                let opposite = c.against.iter().all(|a| other.holds(a));
+                let rest = one.0.keys().filter(|k| **k != c.text);
+                i != j && opposite && !c.against.is_empty() && rest.into_iter().all(|k| other.holds(k))
+            })?;
+            let mut less = other.clone();
+            less.retain(|c| !condition.against.contains(&c.text));
+            Some((j, less))
+        });
+        if let Some((j, less)) = found {
+            self.0.remove(j);
+            self.add(less);
         }
     }
     pub fn add_all(&mut self, ways: &Ways) {
@@ -121,7 +156,7 @@ impl Ways {
     pub fn is_free(&self) -> bool {
         self.0.iter().any(All::is_empty)
     }
-    pub fn edit(&self, edit: impl Fn(&mut All)) -> Ways {
+    pub fn edited(&self, edit: impl Fn(&mut All)) -> Ways {
         let mut out = Ways::default();
         for way in &self.0 {
             let mut way = way.clone();
@@ -218,8 +253,9 @@ impl<'s, 'g, 'p> Conditions<'s, 'g, 'p> {
             fields: BTreeSet::new(),
             at,
             direct: true,
-            either: true,
+            against: Vec::new(),
             is_amount: false,
+            equals: None,
         };
         for (arm, holds) in arms {
             let mut found = Vec::new();
@@ -232,6 +268,9 @@ impl<'s, 'g, 'p> Conditions<'s, 'g, 'p> {
                 out.fields.extend(condition.fields);
                 texts.push(condition.text);
             }
+            let mut opposite = Vec::new();
+            self.split(arm, !holds, arm, MAX_HOPS / 2, &mut opposite);
+            out.against.extend(opposite.into_iter().map(|c| c.text));
         }
         texts.dedup();
         out.text = texts.join(" or ");
@@ -251,41 +290,46 @@ impl<'s, 'g, 'p> Conditions<'s, 'g, 'p> {
 
     /// A test without `and` and `or`.
     fn whole(&self, e: ExprRef, holds: bool, at: ExprRef) -> Option<Condition> {
+        let mut condition = self.simple(e, holds, at)?;
+        condition.against = self.simple(e, !holds, at).map(|c| c.text).into_iter().collect();
+        (1..=MAX_FIELDS).contains(&condition.fields.len()).then_some(condition)
+    }
+
+    fn simple(&self, e: ExprRef, holds: bool, at: ExprRef) -> Option<Condition> {
         let ir = self.shared.ir(e.file);
-        let (part, is_amount) = match ir.expr(e.expr) {
-            Expr::Compare { left, rest } => {
-                let left = self.part(ExprRef { expr: *left, ..e })?;
-                let mut part = Part { text: left.text, ..left };
-                let single = rest.len() == 1;
-                let mut is_amount = false;
-                for (op, right) in rest {
-                    let right_at = ExprRef { expr: *right, ..e };
-                    is_amount |= matches!(
-                        self.shared.program().constant(right_at),
-                        Some(constants::Value::Int(_) | constants::Value::Float(_))
-                    );
-                    let right = self.part(right_at)?;
-                    let op = if single && !holds { negated(*op) } else { *op };
-                    part.text = format!("{} {} {}", part.text, spelling(op), right.text);
-                    part.fields.extend(right.fields);
-                    part.direct &= right.direct;
-                }
-                if !single && !holds {
-                    part.text = format!("not ({})", part.text);
-                }
-                (part, is_amount)
-            }
-            _ => {
-                let mut part = self.part(e)?;
-                if !holds {
-                    part.text = format!("not {}", part.text);
-                }
-                (part, false)
-            }
+        let (mut part, mut is_amount, mut equals) = match ir.expr(e.expr) {
+            Expr::Compare { left, .. } => (self.part(ExprRef { expr: *left, ..e })?, false, None),
+            _ => (self.part(e)?, false, None),
         };
-        let counts = (1..=MAX_FIELDS).contains(&part.fields.len());
-        let direct = part.direct && e == at || part.direct && e.file == at.file;
-        counts.then(|| Condition { text: part.text, fields: part.fields, at, direct, either: false, is_amount })
+        let mut negate = !holds;
+        if let Expr::Compare { rest, .. } = ir.expr(e.expr) {
+            let single = rest.len() == 1;
+            negate &= !single;
+            for (op, right) in rest {
+                let right = ExprRef { expr: *right, ..e };
+                let constant = self.shared.program().constant(right);
+                is_amount |= matches!(constant, Some(constants::Value::Int(_) | constants::Value::Float(_)));
+                let op = if single && !holds { negated(*op) } else { *op };
+                // What is in a registry is a matter of the program, not of a field.
+                if matches!(op, CmpOp::In | CmpOp::NotIn) && constant.is_none() && is_member(ir, right.expr) {
+                    return None;
+                }
+                let right = self.part(right)?;
+                if single && op == CmpOp::Eq && right.fields.is_empty() {
+                    equals = part.fields.iter().next().copied().filter(|f| *f == part.text.as_str());
+                }
+                part.text = format!("{} {} {}", part.text, spelling(op), right.text);
+                part.fields.extend(right.fields);
+                part.direct &= right.direct;
+            }
+        }
+        let text = match (negate, ir.expr(e.expr)) {
+            (true, Expr::Compare { .. }) => format!("not ({})", part.text),
+            (true, _) => format!("not {}", part.text),
+            (false, _) => part.text,
+        };
+        let direct = part.direct && e.file == at.file;
+        Some(Condition { text, fields: part.fields, at, direct, against: Vec::new(), is_amount, equals })
     }
 
     /// An operand: a constant, a field, or something computed from fields alone.

@@ -50,12 +50,16 @@ pub fn ways(facts: &Facts, conditions: &Conditions, contexts: &Contexts) -> Ways
     out
 }
 
-/// Do the conditions that stand in one function stand around all reads? Then no step of the proof is a climb.
-pub fn reads_share_functions(facts: &Facts) -> bool {
+/// The function that holds all reads, if one does: then a condition in it needs no climb to prove.
+pub fn only_function(facts: &Facts) -> Option<FuncRef> {
     let mut functions = facts.reads().map(|r| facts.shared.processes.function_around(r.at));
-    let first = functions.next();
-    functions.all(|f| Some(f) == first)
+    let first = functions.next()?;
+    functions.all(|f| f == first).then_some(first)?
 }
+
+/// Methods that write a message, among what the rules for logs cover.
+const SPEAKING: [&str; 10] =
+    ["debug", "info", "warning", "warn", "error", "exception", "critical", "log", "print", "warning_once"];
 
 struct Consumption<'a, 's, 'g, 'p, 'c> {
     facts: &'a Facts<'s, 'g, 'p>,
@@ -88,7 +92,8 @@ impl Consumption<'_, '_, '_, '_, '_> {
                     if let Expr::Call { func, .. } = ir.expr(up) {
                         let name = dotted_name(ir, *func).unwrap_or_default();
                         let sinks = &shared.program().profile.sinks;
-                        if *func != e && sinks.iter().any(|s| s.kind == "log" && s.matches(&name)) {
+                        let speaks = last_name(ir, *func).is_some_and(|n| SPEAKING.contains(&n.as_str()));
+                        if *func != e && speaks && sinks.iter().any(|s| s.kind == "log" && s.matches(&name)) {
                             return true;
                         }
                     }

@@ -8,24 +8,27 @@
 mod condition;
 mod consumption;
 mod context;
+mod resolution;
 
 use super::facts::Facts;
 use super::report::{ActiveWhen, Grade};
 use condition::{Condition, Conditions, Ways};
 use context::Contexts;
+use crate::program::FuncRef;
 use std::collections::BTreeSet;
 
 /// More alternatives than this are no help to anyone.
-const MAX_ALTERNATIVES: usize = 4;
+const MAX_ALTERNATIVES: usize = 2;
 
 pub fn claim(facts: &Facts) -> Vec<ActiveWhen> {
     let conditions = Conditions::new(facts.shared);
     let contexts = Contexts::new(&conditions);
     let ways = consumption::ways(facts, &conditions, &contexts);
+    let ways = resolution::settled(facts, &conditions, &ways);
     let Some(common) = ways.common() else { return Vec::new() };
-    let near = consumption::reads_share_functions(facts);
-    let mut out: Vec<ActiveWhen> =
-        common.iter().filter(|c| says_something(facts, c)).map(|c| entry(facts, &[c], None, near)).collect();
+    let near = consumption::only_function(facts);
+    let shown = common.iter().filter(|c| says_something(facts, c));
+    let mut out: Vec<ActiveWhen> = shown.map(|c| entry(facts, &[c], None, is_near(facts, c, near))).collect();
     out.extend(alternatives(facts, &ways, &common));
     out.sort_by(|a, b| (&a.any_of, &a.path, a.line, &a.condition).cmp(&(&b.any_of, &b.path, b.line, &b.condition)));
     out
@@ -46,6 +49,11 @@ fn alternatives(facts: &Facts, ways: &Ways, common: &condition::All) -> Vec<Acti
         return Vec::new();
     }
     groups.iter().map(|group| entry(facts, group, Some("a"), false)).collect()
+}
+
+/// Does the condition stand in the one function that reads the field?
+fn is_near(facts: &Facts, condition: &Condition, near: Option<FuncRef>) -> bool {
+    near.is_some() && facts.shared.processes.function_around(condition.at) == near
 }
 
 /// That a switch must be on, or an optional value given, to have an effect goes without saying; a number that means
