@@ -1,7 +1,8 @@
 //! What a guard asks of the fields: `self.enabled and not args.skip` as a set of conditions on fields.
 //!
 //! A test counts only where every part of it is a constant or comes from fields; a conjunction is split, and one part of
-//! it may count where another does not. Guards whose other arm raises are constraints, not conditions.
+//! it may count where another does not. Guards whose other arm raises are constraints, not conditions, except where a
+//! worker refuses to go on without a switch.
 
 use super::super::facts::Shared;
 use crate::flow::guards::{self, Guard};
@@ -34,6 +35,10 @@ pub struct Condition {
 }
 
 impl Condition {
+    /// Does it ask for a field to be on?
+    fn is_switch(&self) -> bool {
+        self.fields.len() == 1 && self.fields.contains(&Sym::from(&self.text))
+    }
     /// Does it ask of this field alone?
     pub fn is_self(&self, field: Sym) -> bool {
         self.fields.len() == 1 && self.fields.contains(&field)
@@ -153,6 +158,13 @@ impl Ways {
         let (first, rest) = self.0.split_first()?;
         Some(rest.iter().fold(first.clone(), |common, way| common.shared_with(way)))
     }
+    pub fn same(&self, other: &Ways) -> bool {
+        let has = |ways: &Ways, way: &All| ways.0.iter().any(|w| w.within(way) && way.within(w));
+        self.0.len() == other.0.len() && self.0.iter().all(|w| has(other, w))
+    }
+    pub fn is_none(&self) -> bool {
+        self.0.is_empty()
+    }
     pub fn is_free(&self) -> bool {
         self.0.iter().any(All::is_empty)
     }
@@ -197,13 +209,30 @@ impl<'s, 'g, 'p> Conditions<'s, 'g, 'p> {
     pub fn around(&self, at: ExprRef) -> All {
         let ir = self.shared.ir(at.file);
         let mut out = All::default();
-        for guard in guards::of_expr(ir, at.expr) {
-            if !raises_otherwise(ir, &guard) {
-                let test = ExprRef { file: at.file, expr: guard.test };
-                self.of_test(test, guard.holds).iter().for_each(|c| out.add(c.clone()));
-            }
+        let mut all = guards::of_expr(ir, at.expr);
+        // A lambda is made where it stands.
+        let mut scope = ir.scope_of(at.expr);
+        while let Scope::Func(func) = scope {
+            let outer = ir.func(func);
+            let Some(stmt) = outer.stmt.filter(|_| outer.name == "<lambda>") else { break };
+            all.extend(guards::of_stmt(ir, stmt));
+            scope = outer.scope;
+        }
+        for guard in all {
+            let test = ExprRef { file: at.file, expr: guard.test };
+            let refuses = raises_otherwise(ir, &guard);
+            let asks = !refuses || asks_for_more(ir, &guard) && !self.in_record(at);
+            let found = self.of_test(test, guard.holds);
+            found.iter().filter(|c| asks && (!refuses || c.is_switch())).for_each(|c| out.add(c.clone()));
         }
         out
+    }
+
+    /// In a method of the record?
+    pub fn in_record(&self, at: ExprRef) -> bool {
+        let ir = self.shared.ir(at.file);
+        let class = ir.class_around(ir.scope_of(at.expr));
+        class.is_some_and(|class| self.shared.graph.is_record_class(ClassRef { file: at.file, class }))
     }
 
     /// What must hold of fields for the test to have this outcome.
@@ -363,8 +392,9 @@ impl<'s, 'g, 'p> Conditions<'s, 'g, 'p> {
                     }
                     return None;
                 }
-                let builtin = last_name(ir, *func)
-                    .is_some_and(|n| matches!(n.as_str(), "len" | "int" | "bool" | "str" | "max" | "min" | "any" | "all"));
+                let builtin = last_name(ir, *func).is_some_and(|n| {
+                    matches!(n.as_str(), "len" | "int" | "bool" | "str" | "max" | "min" | "any" | "all")
+                });
                 let args: Vec<ExprId> = args.iter().map(|a| a.value).collect();
                 if builtin { self.joined(e, &args) } else { None }
             }
@@ -421,9 +451,9 @@ impl<'s, 'g, 'p> Conditions<'s, 'g, 'p> {
     fn is_class(&self, func: ExprRef) -> bool {
         let ir = self.shared.ir(func.file);
         let is = |at: ExprRef| {
-            self.shared.graph.types.of(at).iter().any(|t| {
-                matches!(t.ty, Type::Class(c) if self.shared.program().method(c, Sym::from("__init__")).is_none())
-            })
+            self.shared.graph.types.of(at).iter().any(
+                |t| matches!(t.ty, Type::Class(c) if self.shared.program().method(c, Sym::from("__init__")).is_none()),
+            )
         };
         match ir.expr(func.expr) {
             Expr::Attr { base, .. } => is(ExprRef { expr: *base, ..func }) || is(func),
@@ -546,6 +576,11 @@ fn raises_otherwise(ir: &FileIr, guard: &Guard) -> bool {
         },
         _ => false,
     }
+}
+
+/// `if not enabled: raise` and `assert enabled`, unlike `if other: raise`, ask for something to be there.
+fn asks_for_more(ir: &FileIr, guard: &Guard) -> bool {
+    guard.holds || matches!(ir.expr(guard.test), Expr::Unary { op: UnaryOp::Not, .. })
 }
 
 fn negated(op: CmpOp) -> CmpOp {

@@ -24,7 +24,7 @@ const MAX_COST: u32 = 6;
 pub fn ways(facts: &Facts, conditions: &Conditions, contexts: &Contexts) -> Ways {
     let of = Consumption { facts, conditions, contexts, left: Cell::new(0) };
     let reads: Vec<&Access> = facts.reads().filter(|r| of.counts(r)).collect();
-    let (inside, outside): (Vec<&Access>, Vec<&Access>) = reads.into_iter().partition(|r| of.in_record(r.at));
+    let (inside, outside): (Vec<&Access>, Vec<&Access>) = reads.into_iter().partition(|r| conditions.in_record(r.at));
     let mut places: Vec<(ExprRef, All)> = Vec::new();
     for read in outside {
         if let Some(uses) = of.uses(read) {
@@ -40,9 +40,7 @@ pub fn ways(facts: &Facts, conditions: &Conditions, contexts: &Contexts) -> Ways
     let gates = of.gates(&places);
     let mut out = Ways::default();
     for (at, uses) in places.iter().filter(|(at, _)| !gates.contains(at)) {
-        if let Some(ways) = contexts.of_expr(*at) {
-            out.add_all(&ways.with(uses));
-        }
+        out.add_all(&contexts.of_expr(*at).with(uses));
         if out.is_free() {
             break;
         }
@@ -75,17 +73,12 @@ impl Consumption<'_, '_, '_, '_, '_> {
         !tool && !self.is_talk(read.at) && !self.is_check(read.at)
     }
 
-    fn in_record(&self, at: ExprRef) -> bool {
-        let program = self.facts.shared.program();
-        let class = program.ir(at.file).class_around(program.ir(at.file).scope_of(at.expr));
-        class.is_some_and(|class| self.facts.shared.graph.is_record_class(ClassRef { file: at.file, class }))
-    }
-
-    /// Is the value here only logged, or part of an error's message?
+    /// Is the value here only logged, part of an error's message, or told to a client that asks for it?
     fn is_talk(&self, at: ExprRef) -> bool {
         let shared = self.facts.shared;
         let ir = shared.ir(at.file);
         let mut e = at.expr;
+        let handled = shared.processes.function_around(at).is_some_and(|f| self.contexts.is_handler(f));
         loop {
             match ir.exprs[e.index()].parent {
                 Parent::Expr(up) => {
@@ -96,6 +89,9 @@ impl Consumption<'_, '_, '_, '_, '_> {
                         if *func != e && speaks && sinks.iter().any(|s| s.kind == "log" && s.matches(&name)) {
                             return true;
                         }
+                    }
+                    if handled && matches!(ir.expr(up), Expr::Dict(_)) {
+                        return true;
                     }
                     e = up;
                 }
@@ -152,7 +148,7 @@ impl Consumption<'_, '_, '_, '_, '_> {
         for id in trace.ids() {
             let state = trace.state(id);
             let Slot::Expr(at) = state.node.slot else { continue };
-            if state.cost > MAX_COST || state.node.kind == Kind::Predicate || !self.in_record(at) {
+            if state.cost > MAX_COST || state.node.kind == Kind::Predicate || !self.conditions.in_record(at) {
                 continue;
             }
             let ir = shared.ir(at.file);
@@ -181,7 +177,26 @@ impl Consumption<'_, '_, '_, '_, '_> {
     fn uses(&self, read: &Access) -> Option<All> {
         self.left.set(MAX_NODES);
         let node = Node { slot: Slot::Expr(read.at), path: Path::default(), kind: Kind::Value };
-        self.after(node, &mut Vec::new())
+        Some(self.after(node, &mut Vec::new())?.and(&self.beside(read.at)))
+    }
+
+    /// What else must hold for a part of a conjunction to make a difference, to its right; the guards have the left.
+    fn beside(&self, at: ExprRef) -> All {
+        let ir = self.facts.shared.ir(at.file);
+        let mut out = All::default();
+        let mut e = at.expr;
+        while let Parent::Expr(up) = ir.exprs[e.index()].parent {
+            match ir.expr(up) {
+                Expr::Bool { and: true, left, right } if *left == e => {
+                    let right = ExprRef { expr: *right, ..at };
+                    self.conditions.of_test(right, true).iter().for_each(|c| out.add(c.clone()));
+                }
+                Expr::Lambda(_) | Expr::Comp { .. } => break,
+                _ => {}
+            }
+            e = up;
+        }
+        out
     }
 
     fn after(&self, node: Node, busy: &mut Vec<Node>) -> Option<All> {
@@ -198,6 +213,9 @@ impl Consumption<'_, '_, '_, '_, '_> {
             }
         }
         let steps = self.facts.shared.graph.steps(node);
+        if !steps.dead_ends.is_empty() {
+            return Some(All::default());
+        }
         if steps.edges.is_empty() {
             return self.at_end(node, busy);
         }
@@ -223,9 +241,13 @@ impl Consumption<'_, '_, '_, '_, '_> {
         match node.slot {
             Slot::Expr(_) => Some(All::default()),
             Slot::Return(func) => {
+                let sites = self.facts.shared.graph.return_sites(func);
+                if sites.is_empty() {
+                    return Some(All::default());
+                }
                 busy.push(node);
                 let mut common: Option<All> = None;
-                for (call, sure) in self.facts.shared.graph.return_sites(func) {
+                for (call, sure) in sites {
                     let to = Node { slot: Slot::Expr(call), ..node };
                     let edge = Edge { to, kind: EdgeKind::Return, op: None, sure };
                     if let Some(next) = self.onwards(&edge, busy) {
@@ -235,8 +257,24 @@ impl Consumption<'_, '_, '_, '_, '_> {
                 busy.pop();
                 common
             }
-            _ => None,
+            Slot::Attr(_, name) => self.is_read_somewhere(name).then(All::default),
+            Slot::Global(..) => Some(All::default()),
+            Slot::Def(..) => None,
         }
+    }
+
+    /// Is there a read of such an attribute, of an object that can be anything?
+    fn is_read_somewhere(&self, name: Sym) -> bool {
+        let program = self.facts.shared.program();
+        let files = program.files_with(name);
+        files.iter().any(|f| {
+            program.attrs_named(*f, name).iter().any(|at| match program.ir(*f).expr(*at) {
+                Expr::Attr { base, .. } if !program.is_store(*f, *at) => {
+                    self.facts.shared.graph.types.of(ExprRef { file: *f, expr: *base }).is_empty()
+                }
+                _ => false,
+            })
+        })
     }
 
     /// Past an edge that carries the value: what holds where it arrives, and from there on.
@@ -244,10 +282,10 @@ impl Consumption<'_, '_, '_, '_, '_> {
         let next = self.after(edge.to, busy)?;
         let Slot::Expr(at) = edge.to.slot else { return Some(next) };
         let here = match edge.kind {
-            EdgeKind::Attribute | EdgeKind::Global => self.contexts.of_expr(at)?.common()?,
+            EdgeKind::Attribute | EdgeKind::Global => self.contexts.of_expr(at).common()?,
             _ => self.conditions.around(at),
         };
-        Some(here.and(&next))
+        Some(here.and(&next).and(&self.beside(at)))
     }
 
     /// Does the edge hand on the value itself, or a number that stands for it?
@@ -255,6 +293,7 @@ impl Consumption<'_, '_, '_, '_, '_> {
         match edge.op {
             None => true,
             Some((_, Op::Binary { .. } | Op::Negate)) => edge.to.kind == Kind::Value,
+            Some((_, Op::Compare { .. } | Op::Not | Op::Select { .. } | Op::Element | Op::Iterate)) => true,
             Some((_, Op::Call { name, .. })) => matches!(name.as_str(), "int" | "float" | "str" | "max" | "min"),
             _ => false,
         }

@@ -4,87 +4,142 @@
 //! conditions around each. A climb ends at the start of a process and at the parts that a profile names; where a level
 //! has many callers, or none that can be seen, there are no conditions.
 
-use super::condition::{Conditions, Ways};
+use super::condition::{All, Conditions, Ways};
 use crate::program::*;
 use crate::syntax::ir::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
+use std::rc::Rc;
 
 pub struct Contexts<'c, 's, 'g, 'p> {
     conditions: &'c Conditions<'s, 'g, 'p>,
-    memo: RefCell<FxHashMap<(FuncRef, bool), Ways>>,
-    busy: RefCell<Vec<(FuncRef, bool)>>,
+    sites: RefCell<FxHashMap<FuncRef, Rc<[Level]>>>,
+    solved: RefCell<FxHashMap<FuncRef, Ways>>,
 }
 
-const MAX_LEVELS: usize = 8;
+/// The places of which one must be passed: the function around each (none at module level) and the conditions there.
+type Level = Vec<(Option<FuncRef>, All)>;
+
 /// With more callers than this no condition is looked for.
 const MAX_CALLERS: usize = 12;
 const MAX_FILES: usize = 60;
+/// A climb meets this many functions at most; the others are taken to run always.
+const MAX_FUNCTIONS: usize = 300;
+const MAX_ROUNDS: usize = 40;
 
 impl<'c, 's, 'g, 'p> Contexts<'c, 's, 'g, 'p> {
     pub fn new(conditions: &'c Conditions<'s, 'g, 'p>) -> Self {
-        Contexts { conditions, memo: RefCell::default(), busy: RefCell::default() }
+        Contexts { conditions, sites: RefCell::default(), solved: RefCell::default() }
     }
 
     /// The ways to an expression: the conditions around it, and those of the function.
-    pub fn of_expr(&self, at: ExprRef) -> Option<Ways> {
+    pub fn of_expr(&self, at: ExprRef) -> Ways {
         let here = self.conditions.around(at);
         match self.conditions.shared.processes.function_around(at) {
-            Some(func) => Some(self.of_function(func)?.with(&here)),
-            None => Some(Ways::free().with(&here)),
+            Some(func) => self.of_function(func).with(&here),
+            None => Ways::free().with(&here),
         }
     }
 
-    /// The ways by which a function comes to run; `None` if only through itself.
-    pub fn of_function(&self, func: FuncRef) -> Option<Ways> {
-        let shared = self.conditions.shared;
-        let program = shared.program();
-        if self.is_start(func) {
-            return Some(Ways::free());
+    /// The ways by which a function comes to run.
+    fn of_function(&self, func: FuncRef) -> Ways {
+        if let Some(known) = self.solved.borrow().get(&func) {
+            return known.clone();
         }
-        // Where the class is constructed, or the function mentioned.
-        let brought = self.joined((func, false), || shared.processes.ups(func).to_vec())?;
-        let is_init = program.func(func).name == "__init__";
-        if program.method_class(func).is_none() || is_init {
-            return Some(brought);
-        }
-        let called = self.joined((func, true), || self.calls(func))?;
-        Some(brought.and(&called))
+        self.solve(func);
+        self.solved.borrow().get(&func).cloned().unwrap_or_else(Ways::free)
     }
 
-    fn joined(&self, key: (FuncRef, bool), sites: impl FnOnce() -> Vec<ExprRef>) -> Option<Ways> {
-        if let Some(known) = self.memo.borrow().get(&key) {
-            return Some(known.clone());
-        }
-        if self.busy.borrow().contains(&key) {
-            return None;
-        }
-        if self.busy.borrow().len() >= MAX_LEVELS {
-            return Some(Ways::free());
-        }
-        self.busy.borrow_mut().push(key);
-        let mut out = Ways::default();
-        let mut seen = false;
-        let sites: Vec<ExprRef> = sites().into_iter().filter(|s| self.is_of_server(*s)).collect();
-        if (1..=MAX_CALLERS).contains(&sites.len()) {
-            for site in sites {
-                if let Some(ways) = self.of_expr(site) {
-                    seen = true;
-                    out.add_all(&ways);
+    /// The least solution for all functions above one: the ways to a function are those of its sites.
+    fn solve(&self, func: FuncRef) {
+        let open = self.open_above(func);
+        let members: FxHashSet<FuncRef> = open.iter().copied().collect();
+        let mut ways: FxHashMap<FuncRef, Ways> = FxHashMap::default();
+        let mut changed: Vec<FuncRef> = Vec::new();
+        for _ in 0..MAX_ROUNDS {
+            changed.clear();
+            for func in open.iter().rev() {
+                let new = self.joined(*func, &members, &ways);
+                if ways.get(func).is_none_or(|old| !old.same(&new)) {
+                    ways.insert(*func, new);
+                    changed.push(*func);
                 }
-                if out.is_free() {
+            }
+            if changed.is_empty() {
+                break;
+            }
+        }
+        let mut solved = self.solved.borrow_mut();
+        for (func, found) in ways {
+            let unsettled = found.is_none() || changed.contains(&func);
+            solved.insert(func, if unsettled { Ways::free() } else { found });
+        }
+    }
+
+    fn joined(&self, func: FuncRef, open: &FxHashSet<FuncRef>, ways: &FxHashMap<FuncRef, Ways>) -> Ways {
+        let mut out = Ways::free();
+        for level in self.sites(func).iter() {
+            let mut any = Ways::default();
+            for (around, here) in level {
+                let above = match around {
+                    None => Ways::free(),
+                    Some(above) if open.contains(above) => ways.get(above).cloned().unwrap_or_default(),
+                    Some(above) => self.solved.borrow().get(above).cloned().unwrap_or_else(Ways::free),
+                };
+                any.add_all(&above.with(here));
+                if any.is_free() {
                     break;
                 }
             }
+            out = out.and(&any);
         }
-        self.busy.borrow_mut().pop();
-        if !seen {
-            out = Ways::free();
+        out
+    }
+
+    /// The functions above one that are not solved yet, itself first.
+    fn open_above(&self, func: FuncRef) -> Vec<FuncRef> {
+        let mut out = vec![func];
+        let mut next = 0;
+        while let Some(func) = out.get(next).copied() {
+            next += 1;
+            for (above, _) in self.sites(func).iter().flatten() {
+                let Some(above) = above else { continue };
+                if out.len() < MAX_FUNCTIONS && !out.contains(above) && !self.solved.borrow().contains_key(above) {
+                    out.push(*above);
+                }
+            }
         }
-        if self.busy.borrow().is_empty() || out.is_free() {
-            self.memo.borrow_mut().insert(key, out.clone());
+        out
+    }
+
+    /// The levels to pass on the way to a function; none if it runs always, as far as can be seen.
+    fn sites(&self, func: FuncRef) -> Rc<[Level]> {
+        if let Some(known) = self.sites.borrow().get(&func) {
+            return known.clone();
         }
-        Some(out)
+        let out: Rc<[Level]> = if self.is_start(func) { Rc::from([]) } else { self.levels(func).into() };
+        self.sites.borrow_mut().insert(func, out.clone());
+        out
+    }
+
+    fn levels(&self, func: FuncRef) -> Vec<Level> {
+        let shared = self.conditions.shared;
+        let program = shared.program();
+        // Where the class is constructed, or the function mentioned.
+        let mut groups = vec![shared.processes.ups(func).to_vec()];
+        if program.method_class(func).is_some() && program.func(func).name != "__init__" {
+            groups.push(self.calls(func));
+        }
+        let mut out = Vec::new();
+        for mut group in groups {
+            group.retain(|at| self.is_of_server(*at));
+            if (1..=MAX_CALLERS).contains(&group.len()) {
+                let level =
+                    group.into_iter().map(|at| (shared.processes.function_around(at), self.conditions.around(at)));
+                out.push(level.collect());
+            }
+        }
+        out
     }
 
     /// The start of a process, a handler, a part of the program that the profile names, a method of the record.
@@ -97,15 +152,20 @@ impl<'c, 's, 'g, 'p> Contexts<'c, 's, 'g, 'p> {
             shared.graph.is_record_class(class)
                 || program.mro(class).iter().any(|c| program.profile.component_kind(&program.class(*c).name).is_some())
         });
+        spawned || component || self.is_handler(func)
+    }
+
+    /// Does a decorator register the function with a server?
+    pub fn is_handler(&self, func: FuncRef) -> bool {
+        let program = self.conditions.shared.program();
         let ir = program.ir(func.file);
-        let handler = program.func(func).decorators.iter().any(|d| {
+        program.func(func).decorators.iter().any(|d| {
             let callee = match ir.expr(*d) {
                 Expr::Call { func, .. } => *func,
                 _ => *d,
             };
             dotted_name(ir, callee).is_some_and(|name| program.profile.decorator_kind(&name).is_some())
-        });
-        spawned || component || handler
+        })
     }
 
     /// Does anything but a tool run this?

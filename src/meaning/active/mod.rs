@@ -12,9 +12,9 @@ mod resolution;
 
 use super::facts::Facts;
 use super::report::{ActiveWhen, Grade};
+use crate::program::FuncRef;
 use condition::{Condition, Conditions, Ways};
 use context::Contexts;
-use crate::program::FuncRef;
 use std::collections::BTreeSet;
 
 /// More alternatives than this are no help to anyone.
