@@ -1,13 +1,14 @@
 //! What the record's own resolution settles before anything else runs.
 //!
 //! A field that the record fills whenever it is left out is never None afterwards. Of two fields that the record refuses
-//! together, one settles the other: that is a constraint, and no condition on top.
+//! together, one settles the other: that is a constraint, and no condition on top. A switch that the record turns on in
+//! one case alone brings that case into whatever asks for the switch to be off.
 
 use super::super::facts::Facts;
 use super::condition::{All, Condition, Conditions, Ways};
 use crate::program::*;
 use crate::syntax::ir::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The ways without the conditions that always hold once the record has been made.
 pub fn settled(facts: &Facts, conditions: &Conditions, ways: &Ways) -> Ways {
@@ -28,7 +29,55 @@ pub fn settled(facts: &Facts, conditions: &Conditions, ways: &Ways) -> Ways {
             }
         });
     }
+    if out.iter().flat_map(All::iter).any(|c| asks_off(c).is_some()) {
+        let forced = forced(facts, conditions);
+        out = out.edited(|way| {
+            for field in way.clone().iter().filter_map(asks_off) {
+                forced.iter().filter(|(f, _)| *f == field).for_each(|(_, case)| way.add(case.clone()));
+            }
+        });
+    }
     out
+}
+
+/// The field of `not field`.
+fn asks_off(condition: &Condition) -> Option<Sym> {
+    let field = *condition.fields.first()?;
+    let rest = condition.text.strip_prefix("not ")?;
+    (rest == field.as_str() && condition.fields.len() == 1).then_some(field)
+}
+
+/// Switches that the record turns on at one place, under one condition; with the opposite of that.
+fn forced(facts: &Facts, conditions: &Conditions) -> Vec<(Sym, Condition)> {
+    let shared = facts.shared;
+    let mut writes: BTreeMap<Sym, Vec<(ExprRef, ExprId)>> = BTreeMap::new();
+    for file in record_files(facts) {
+        let ir = shared.ir(file);
+        for stmt in &ir.stmts {
+            let Stmt::Assign { targets, value } = &stmt.kind else { continue };
+            for target in targets.iter().filter(|t| matches!(ir.expr(**t), Expr::Attr { .. })) {
+                let target = ExprRef { file, expr: *target };
+                if let Some(field) = shared.origins.direct(target) {
+                    writes.entry(field).or_default().push((target, *value));
+                }
+            }
+        }
+    }
+    let only = writes.into_iter().filter_map(|(field, all)| match all[..] {
+        [(target, value)] => Some((field, target, value)),
+        _ => None,
+    });
+    only.filter_map(|(field, target, value)| {
+        let turns_on = matches!(shared.ir(target.file).expr(value), Expr::True);
+        let around = conditions.around(target).without_implied();
+        let mut around = around.iter();
+        let case = around.next().filter(|c| turns_on && c.equals.is_some() && !c.fields.contains(&facts.field()))?;
+        let [opposite] = &case.against[..] else { return None };
+        let against = vec![case.text.clone()];
+        let case = Condition { text: opposite.clone(), against, direct: false, equals: None, ..case.clone() };
+        around.next().is_none().then_some((field, case))
+    })
+    .collect()
 }
 
 fn is_either(condition: &Condition) -> bool {
