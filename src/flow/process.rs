@@ -207,7 +207,7 @@ impl<'g, 'p> Processes<'g, 'p> {
     }
 
     /// The expressions that bring a function to run: calls, mentions, constructions of its class, the function around.
-    fn ups(&self, func: FuncRef, by_class: bool) -> Mentions {
+    pub fn ups(&self, func: FuncRef, by_class: bool) -> Mentions {
         if let Some(known) = self.ups.borrow().get(&(func, by_class)) {
             return known.clone();
         }

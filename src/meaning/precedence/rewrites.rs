@@ -9,7 +9,7 @@ use super::asks;
 use super::bend::{Bend, Other, Way};
 use super::sources;
 use crate::flow::access::{self, Access, How, Written};
-use crate::flow::graph::{Kind, Op, Slot};
+use crate::flow::graph::{Holder, Kind, Op, Slot};
 use crate::flow::guards::{self, Guard};
 use crate::meaning::facts::{Facts, Shared};
 use crate::program::{ExprRef, FileId, last_name};
@@ -94,7 +94,7 @@ impl Rewrites {
                 let types = shared.graph.types.of(ExprRef { file, expr: *base });
                 let Some(sure) = shared.graph.is_record(&types) else { continue };
                 let write = access::written(ir, shared.program(), file, at.expr);
-                let access = Access { place: *place, at, how: How::Attribute, write, sure };
+                let access = Access { place: *place, at, how: How::Attribute, write, sure, holder: Holder::Record };
                 study(shared, *attr, &access, false, &mut out.all, &mut out.bends);
             }
         }
