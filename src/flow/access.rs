@@ -277,10 +277,10 @@ fn declared(graph: &Graph, file: FileId, field: Sym, out: &mut Vec<Access>) {
                 let Some(name) = last_name(ir, *func) else { continue };
                 let declares = resolution.declare.iter().any(|d| *d == name.as_str());
                 let overrides = resolution.overrides.iter().any(|o| *o == name.as_str());
-                if declares || overrides && overrides_field(graph, file, *func, field) {
-                    push(arg.at, at, arg.value, true);
-                } else if matches!(name.as_str(), "dict" | "update")
-                    && reaches_declaration(graph, file, arg.value, field)
+                let fills = || matches!(name.as_str(), "dict" | "update");
+                if declares
+                    || overrides && overrides_field(graph, file, *func, field)
+                    || fills() && reaches_declaration(graph, file, arg.value, field)
                 {
                     push(arg.at, at, arg.value, true);
                 }
@@ -313,11 +313,7 @@ fn overrides_field(graph: &Graph, file: FileId, func: ExprId, field: Sym) -> boo
     let ir = graph.program.ir(file);
     let Expr::Attr { base, .. } = ir.expr(func) else { return false };
     let types = graph.types.of(ExprRef { file, expr: *base });
-    let of_class = types.iter().any(|t| match &t.ty {
-        Type::Bag(_) => true,
-        Type::Instance(_) => true,
-        _ => false,
-    });
+    let of_class = types.iter().any(|t| matches!(t.ty, Type::Bag(_) | Type::Instance(_)));
     of_class && graph.is_namespaced(field)
 }
 

@@ -746,7 +746,7 @@ impl<'p> TypeSystem<'p> {
                             let pair = sure(Type::Tuple(Rc::from([none(), items.clone()])));
                             add(&mut out, &[sure(Type::Many(Rc::from([pair])))], typed.sure);
                         }
-                        Some("values" | "copy") => add(&mut out, &[typed.clone()], true),
+                        Some("values" | "copy") => add(&mut out, std::slice::from_ref(typed), true),
                         _ => add(&mut out, items, typed.sure),
                     }
                 }

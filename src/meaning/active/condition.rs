@@ -179,10 +179,13 @@ impl Ways {
     }
 }
 
+/// A test, and whether it is to hold.
+type Asked = (ExprRef, bool);
+
 /// Reads conditions off tests.
 pub struct Conditions<'s, 'g, 'p> {
     pub shared: &'s Shared<'g, 'p>,
-    memo: RefCell<FxHashMap<(ExprRef, bool), Rc<[Condition]>>>,
+    memo: RefCell<FxHashMap<Asked, Rc<[Condition]>>>,
 }
 
 /// How many definitions a test is followed through.

@@ -207,10 +207,10 @@ impl Consumption<'_, '_, '_, '_, '_> {
             return Some(All::default());
         }
         self.left.set(self.left.get() - 1);
-        if let Slot::Expr(at) = node.slot {
-            if self.is_talk(at) || self.is_check(at) {
-                return None;
-            }
+        if let Slot::Expr(at) = node.slot
+            && (self.is_talk(at) || self.is_check(at))
+        {
+            return None;
         }
         let steps = self.facts.shared.graph.steps(node);
         if !steps.dead_ends.is_empty() {

@@ -126,7 +126,7 @@ impl<'c, 's, 'g, 'p> Contexts<'c, 's, 'g, 'p> {
         let shared = self.conditions.shared;
         let program = shared.program();
         // Where the class is constructed, or the function mentioned.
-        let mut groups = vec![shared.processes.ups(func, false).to_vec()];
+        let mut groups = vec![shared.processes.ups(func, true).to_vec()];
         if program.method_class(func).is_some() && program.func(func).name != "__init__" {
             groups.push(self.calls(func));
         }

@@ -88,7 +88,7 @@ impl<'a, 's, 'g, 'p> Carriers<'a, 's, 'g, 'p> {
                 }
                 (EdgeKind::Attribute | EdgeKind::Global, Slot::Attr(..) | Slot::Global(..)) => {
                     out.stores += 1;
-                    if entered.drain(..).collect::<Vec<_>>().into_iter().any(|p| self.is_shared(p)) {
+                    if std::mem::take(&mut entered).into_iter().any(|p| self.is_shared(p)) {
                         return None;
                     }
                 }

@@ -11,16 +11,13 @@ use crate::program::{ClassRef, ExprRef, FileId, last_name};
 use crate::syntax::ir::*;
 
 pub fn find(facts: &Facts) -> Option<Finding> {
-    if facts.reads().any(|read| !feeds_itself(facts, read.at)) || mentioned(facts) {
+    if facts.reads().next().is_some() || mentioned(facts) {
         return None;
     }
     let own = declaration(facts);
     let field = facts.field();
     let mut says = format!("nothing reads {field}");
-    let feeds = facts.reads().next();
-    if feeds.is_some() {
-        says = format!("{field} is read only where it is rewritten; nothing uses it");
-    } else if let Some(write) = facts.writes().next() {
+    if let Some(write) = facts.writes().next() {
         let Place { path, line, .. } = facts.shared.place(write.at);
         says = format!("{field} is written ({path}:{line}) and never read");
     }
@@ -28,24 +25,6 @@ pub fn find(facts: &Facts) -> Option<Finding> {
         says.push_str("; its flag is deprecated");
     }
     Some(finding(table::DEAD_FIELD, says, &own.path, own.line))
-}
-
-/// Is the read part of a write of the same field: its value, or its test?
-fn feeds_itself(facts: &Facts, read: ExprRef) -> bool {
-    let ir = facts.shared.ir(read.file);
-    let Some(stmt) = ir.stmt_of(read.expr) else { return false };
-    let own_write = |stmt: StmtId| {
-        facts.writes().any(|w| w.at.file == read.file && ir.stmt_of(w.at.expr).is_some_and(|s| s == stmt))
-    };
-    match &ir.stmt(stmt).kind {
-        Stmt::Assign { targets, .. } => targets.len() == 1 && own_write(stmt),
-        Stmt::AugAssign { .. } => own_write(stmt),
-        Stmt::If { arms, orelse } => {
-            let mut blocks = arms.iter().map(|(_, b)| b).chain([orelse]);
-            blocks.all(|block| block.iter().all(|s| own_write(*s)))
-        }
-        _ => false,
-    }
 }
 
 /// Is there a mention that can be a read for all we know?

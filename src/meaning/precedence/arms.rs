@@ -394,10 +394,10 @@ fn target_name(ir: &FileIr, mut at: ExprId) -> Option<Sym> {
     loop {
         match ir.exprs[at.index()].parent {
             Parent::Expr(up) => {
-                if let Expr::Call { args, .. } = ir.expr(up) {
-                    if let Some(ArgKind::Keyword(name)) = args.iter().find(|a| a.value == at).map(|a| a.kind) {
-                        return Some(name);
-                    }
+                if let Expr::Call { args, .. } = ir.expr(up)
+                    && let Some(ArgKind::Keyword(name)) = args.iter().find(|a| a.value == at).map(|a| a.kind)
+                {
+                    return Some(name);
                 }
                 at = up;
             }

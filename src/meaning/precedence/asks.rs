@@ -105,7 +105,7 @@ fn says_unset(shared: &Shared, file: FileId, test: ExprId, holds: bool, field: S
     let default = shared.definitions.by_name(field).and_then(|d| d.definition.default.clone());
     if let Some((subject, given)) = presence(ir, test) {
         let by_none = matches!(ir.expr(test), Expr::Compare { rest, .. } if rest.iter().any(|(_, e)| matches!(ir.expr(*e), Expr::None)));
-        let empty = default.as_deref().is_none_or(|d| stands_for_unset(d));
+        let empty = default.as_deref().is_none_or(stands_for_unset);
         return given != holds && (by_none || empty) && is_field(shared, here(subject), field);
     }
     let Expr::Compare { left, rest } = ir.expr(test) else { return false };

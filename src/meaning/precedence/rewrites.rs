@@ -184,12 +184,12 @@ fn study(shared: &Shared, field: Sym, write: &Access, deep: bool, all: &mut Vec<
             add(other, ExprRef { file, expr: test }, sure, &when);
         }
     }
-    if read.is_empty() {
-        if let Some((at, others)) = at_the_call(shared, write.at) {
-            let text = Some(shared.text(at));
-            for (other, sure) in others {
-                add(other, at, sure, &text);
-            }
+    if read.is_empty()
+        && let Some((at, others)) = at_the_call(shared, write.at)
+    {
+        let text = Some(shared.text(at));
+        for (other, sure) in others {
+            add(other, at, sure, &text);
         }
     }
     all.push(Rewrite { field, at: write.at, value, way, when });

@@ -189,10 +189,10 @@ fn steers(facts: &Facts, compare: ExprRef) -> bool {
         return false;
     }
     // Comparisons with a literal ask whether a feature is on.
-    if let Expr::Compare { left, rest } = ir.expr(compare.expr) {
-        if is_literal(ir, *left) || rest.iter().any(|(_, e)| is_literal(ir, *e)) {
-            return false;
-        }
+    if let Expr::Compare { left, rest } = ir.expr(compare.expr)
+        && (is_literal(ir, *left) || rest.iter().any(|(_, e)| is_literal(ir, *e)))
+    {
+        return false;
     }
     let Some(stmt) = ir.stmt_of(compare.expr) else { return false };
     let init = sets_up(facts, compare);

@@ -110,11 +110,11 @@ fn device_text(facts: &Facts, at: ExprRef, hops: u32) -> Option<String> {
                         return device_text(facts, ExprRef { file: at.file, expr: default }, hops - 1);
                     }
                     let callers = facts.shared.graph.types.callers(func);
-                    let found = callers.iter().find_map(|c| {
+
+                    callers.iter().find_map(|c| {
                         let arg = facts.shared.graph.types.argument_for(c.call, func, i)?;
                         device_text(facts, arg, hops - 1)
-                    });
-                    found
+                    })
                 }
                 DefSite::Target(target) => {
                     let value = assigned_value(ir, target)?;
