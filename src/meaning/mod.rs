@@ -13,8 +13,10 @@ pub mod flow_view;
 pub mod precedence;
 pub mod report;
 pub mod scope;
+pub mod setup;
 pub mod sinks;
 pub mod unit;
+pub mod uses;
 
 use crate::flow::graph::Graph;
 use crate::program::profile::Profile;
@@ -23,6 +25,17 @@ use crate::syntax::ir::Sym;
 use definition::{DefinitionError, Definitions};
 use facts::{Facts, Shared};
 use report::{FieldReport, Report, SourceInfo};
+
+/// A flag that is taken and sets no field.
+#[derive(Clone, Debug)]
+pub struct RetiredFlag {
+    pub flag: String,
+    pub text: String,
+    /// Giving it ends the launch.
+    pub fails: bool,
+    /// Path and line.
+    pub place: (String, u32),
+}
 
 /// A tree, ready to be asked.
 pub struct Analysis {
@@ -65,15 +78,38 @@ impl Analysis {
 
     /// The report on these fields; unknown names are left out.
     pub fn report(&self, fields: &[String]) -> Report {
+        self.reports(fields, false)
+    }
+
+    /// The report on all fields, with what a comparison needs beside the claims.
+    pub fn meanings(&self) -> Report {
+        self.reports(&self.field_names(), true)
+    }
+
+    /// Flags that are taken and set no field.
+    pub fn retired_flags(&self) -> Vec<RetiredFlag> {
+        let place = |flag: &definition::DeprecatedFlag| {
+            let (file, span) = flag.place;
+            (self.program.file(file).path.clone(), span.line)
+        };
+        self.definitions
+            .deprecated
+            .iter()
+            .map(|flag| RetiredFlag { flag: flag.flag.clone(), text: flag.text.clone(), fails: flag.fails, place: place(flag) })
+            .collect()
+    }
+
+    fn reports(&self, fields: &[String], beside: bool) -> Report {
         let of_namespace = |d: &definition::Declared| Some((d.field, Sym::from(d.definition.namespace.as_deref()?)));
         let namespaces = self.definitions.fields.iter().filter_map(of_namespace).collect();
         let graph = Graph::with_namespaces(&self.program, namespaces);
         let shared = Shared::new(&graph, &self.definitions);
-        let fields = fields.iter().filter_map(|name| self.field_report(&shared, name)).collect();
+        let setup = beside.then(setup::Setup::default);
+        let fields = fields.iter().filter_map(|name| self.field_report(&shared, name, setup.as_ref())).collect();
         Report { schema: report::SCHEMA.to_owned(), source: self.source.clone(), fields }
     }
 
-    fn field_report(&self, shared: &Shared, name: &str) -> Option<FieldReport> {
+    fn field_report(&self, shared: &Shared, name: &str, setup: Option<&setup::Setup>) -> Option<FieldReport> {
         let declared = self.definitions.by_name(Sym::from(name))?;
         let facts = Facts::of(shared, declared);
         let unit = unit::claim(&facts);
@@ -96,8 +132,15 @@ impl Analysis {
             constraints,
             findings: Vec::new(),
             coverage: Some(flow_view::coverage(&facts)),
+            beside: report::Beside::default(),
         };
-        out.flow = Some(flow_view::flow(&facts, &out));
+        match setup {
+            Some(setup) => {
+                let functions = setup.functions(shared, &out);
+                out.beside = report::Beside { uses: uses::of(&facts), functions };
+            }
+            None => out.flow = Some(flow_view::flow(&facts, &out)),
+        }
         out.findings = findings::claim(&facts, &out);
         Some(out)
     }

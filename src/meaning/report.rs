@@ -5,6 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 pub const SCHEMA: &str = "argtrace/report/1";
 
@@ -76,6 +77,35 @@ pub struct FieldReport {
     pub findings: Vec<Finding>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
+    /// What the comparison of trees needs beside the claims; no part of the document.
+    #[serde(skip)]
+    pub beside: Beside,
+}
+
+/// Facts behind the claims.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    pub uses: Vec<Use>,
+    /// The functions around rewrites and checks, by place.
+    pub functions: BTreeMap<(String, u32), Function>,
+}
+
+/// What the code asks of the value, or makes of it, with the field's name in place of the value's.
+#[derive(Clone, Debug)]
+pub struct Use {
+    pub what: String,
+    pub path: String,
+    pub line: u32,
+    pub function: String,
+    pub grade: Grade,
+}
+
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// `Class.method` or `function`.
+    pub name: String,
+    /// It runs while the server starts.
+    pub starts: bool,
 }
 
 /// How the field is declared and what the command line offers for it.
