@@ -12,7 +12,7 @@ use super::rewrites::{bare, conjunction};
 use super::snapshot::{Check, Outcome};
 use super::term::Term;
 use super::{Pair, Release};
-use crate::meaning::report::Grade;
+use crate::meaning::report::{Grade, Stage};
 
 struct Case<'s> {
     check: &'s Check,
@@ -40,11 +40,23 @@ pub fn changes(pair: &Pair) -> Vec<Change> {
 fn cases<'s>(pair: &Pair, release: &'s Release<'s>) -> Vec<Case<'s>> {
     let case = |check: &'s Check| Case {
         check,
-        parts: pair.blur.parts(&release.texts.all(&check.when)),
+        parts: without_set(pair.blur.parts(&release.texts.all(&check.when))),
         words: words(check.message.as_deref().unwrap_or("")),
         matched: false,
     };
     release.snapshot.checks.iter().map(case).collect()
+}
+
+/// That an argument is set says nothing beside a test of its value.
+fn without_set(parts: BTreeSet<Term>) -> BTreeSet<Term> {
+    let subject = |part: &Term| match part {
+        Term::OneOf { subject, values, holds: false } if values.iter().all(|v| !v.truth()) => Some((**subject).clone()),
+        field @ Term::Field(_) => Some(field.clone()),
+        _ => None,
+    };
+    let tested = |of: &Term, by: &Term| subject(by).is_none() && by.fields().iter().any(|f| of.fields().contains(f));
+    let redundant = |part: &Term| subject(part).is_some_and(|of| parts.iter().any(|other| tested(&of, other)));
+    parts.iter().filter(|part| !redundant(part)).cloned().collect()
 }
 
 /// The words of a message, what it fills in left out.
@@ -65,6 +77,9 @@ fn words(message: &str) -> FxHashSet<String> {
 
 /// How much of two messages is the same, from 0 to 100.
 fn likeness(a: &FxHashSet<String>, b: &FxHashSet<String>) -> usize {
+    if a == b && !a.is_empty() {
+        return 100;
+    }
     if a.len().min(b.len()) < 3 {
         return 0;
     }
@@ -132,21 +147,23 @@ fn changed(pair: &Pair, a: &Case, b: &Case) -> Option<Change> {
     if old == new && moved && (laxer || stricter) {
         return None;
     }
-    let condition = Term::all(b.parts.iter().cloned());
-    let reachable = pair.world.possible(&condition);
+    let fails_anew = pair.world.exceeds(&b.parts, &a.parts);
+    let passes_anew = pair.world.exceeds(&a.parts, &b.parts);
+    let reachable = pair.world.possible(&Term::all(b.parts.iter().cloned()));
     let (what, level) = match (old, new) {
         (Outcome::Error, Outcome::Warning) => ("is a warning where it was an error", Level::Behaviour),
         (Outcome::Warning, Outcome::Error) if reachable => ("is an error where it was a warning", startup(b)),
         (Outcome::Warning, Outcome::Error) => ("is an error where it was a warning", Level::Cosmetic),
         (Outcome::Warning, _) => ("warns under another condition", Level::Cosmetic),
         (Outcome::Clamp, _) => ("cuts the value to another limit", named(b, Level::Behaviour)),
+        (Outcome::Error, _) if !fails_anew && !passes_anew => ("names other values", Level::Cosmetic),
         (Outcome::Error, _) if laxer => ("asks for less than it did", named(b, Level::Behaviour)),
-        (Outcome::Error, _) if stricter && reachable => ("asks for more than it did", startup(b)),
+        (Outcome::Error, _) if stricter && fails_anew => ("asks for more than it did", startup(b)),
         (Outcome::Error, _) => ("has another condition", named(b, Level::Behaviour)),
     };
     let message = format!("the check {} {what}", quoted(b.check));
     Some(
-        about(Code::ConstraintChanged, b, level, message)?
+        about(pair, Code::ConstraintChanged, b, level, message)?
             .with(a.check.fields.iter().cloned())
             .values(said(a.check), said(b.check))
             .places(Some(&a.check.at), Some(&b.check.at))
@@ -159,13 +176,15 @@ fn removed(pair: &Pair, case: &Case) -> Option<Change> {
     if !old.iter().any(|f| pair.new.snapshot.field(f).is_some()) {
         return None;
     }
+    let met = pair.world.possible(&Term::all(case.parts.iter().cloned()));
     let level = match case.check.outcome {
         Outcome::Warning => Level::Cosmetic,
+        _ if !met => Level::Cosmetic,
         _ => named(case, Level::Behaviour),
     };
     let message = format!("nothing checks any more: {}", quoted(case.check));
     Some(
-        about(Code::ConstraintRemoved, case, level, message)?
+        about(pair, Code::ConstraintRemoved, case, level, message)?
             .values(said(case.check), serde_json::Value::Null)
             .places(Some(&case.check.at), None)
             .grade(case.check.grade),
@@ -186,7 +205,7 @@ fn added(pair: &Pair, case: &Case) -> Option<Change> {
     };
     let message = format!("a new check: {}", quoted(case.check));
     Some(
-        about(Code::ConstraintAdded, case, level, message)?
+        about(pair, Code::ConstraintAdded, case, level, message)?
             .values(serde_json::Value::Null, said(case.check))
             .places(None, Some(&case.check.at))
             .grade(case.check.grade),
@@ -195,20 +214,25 @@ fn added(pair: &Pair, case: &Case) -> Option<Change> {
 
 /// A launch meets what runs at the start; a request meets the rest.
 fn startup(case: &Case) -> Level {
-    let level = if case.check.running { Level::Behaviour } else { Level::Breaking };
-    named(case, level)
+    named(case, if case.check.stage == Stage::Running { Level::Behaviour } else { Level::Breaking })
 }
 
 /// The level of a check that tests arguments themselves. One that tests what was made of them is a matter of one model or
 /// kernel as a rule, and whether a launch meets it cannot be told.
 fn named(case: &Case, level: Level) -> Level {
     let direct = case.parts.iter().any(|part| !part.fields().is_empty());
-    if direct && case.check.grade == Grade::Proved { level } else { Level::Cosmetic }
+    let sure = direct && case.check.grade == Grade::Proved && case.check.stage != Stage::Kernel;
+    if sure { level } else { Level::Cosmetic }
 }
 
-fn about(code: Code, case: &Case, level: Level, message: String) -> Option<Change> {
-    let (first, rest) = case.check.fields.split_first()?;
-    Some(Change::new(code, first, level, message).with(rest.iter().cloned()))
+/// The argument that fewest checks are about is the one that this check is about.
+fn about(pair: &Pair, code: Code, case: &Case, level: Level, message: String) -> Option<Change> {
+    let direct: FxHashSet<&str> = case.parts.iter().flat_map(Term::fields).collect();
+    let all = || [pair.old.snapshot, pair.new.snapshot].into_iter().flat_map(|s| &s.checks);
+    let checks_of = |field: &String| all().filter(|c| c.fields.contains(field)).count();
+    let rank = |field: &&String| (!direct.contains(field.as_str()), checks_of(field));
+    let first = case.check.fields.iter().min_by_key(rank)?;
+    Some(Change::new(code, first, level, message).with(case.check.fields.iter().cloned()))
 }
 
 fn quoted(check: &Check) -> String {

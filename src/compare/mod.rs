@@ -38,6 +38,23 @@ struct Release<'s> {
     texts: Texts<'s>,
 }
 
+impl Release<'_> {
+    /// What an argument begins as, where that is a constant.
+    fn default(&self, meaning: &Meaning) -> Option<Literal> {
+        meaning.default.as_ref().and_then(|text| self.texts.term(text).literal().cloned())
+    }
+}
+
+fn literal(value: &serde_json::Value) -> Option<Literal> {
+    match value {
+        serde_json::Value::Null => Some(Literal::None),
+        serde_json::Value::Bool(b) => Some(Literal::Bool(*b)),
+        serde_json::Value::Number(n) => n.as_i64().map(Literal::Int).or_else(|| n.as_f64().map(Literal::float)),
+        serde_json::Value::String(s) => Some(Literal::Str(s.clone())),
+        _ => None,
+    }
+}
+
 /// Both sides, and what is known of them together.
 struct Pair<'s> {
     old: Release<'s>,
@@ -74,13 +91,9 @@ pub fn diff(old: &Snapshot, new: &Snapshot, fields: Option<&[String]>) -> Diff {
     let (old_names, new_names) = (names(old), names(new));
     let (old_texts, new_texts) = (Texts::new(&old_names, &map), Texts::new(&new_names, &none));
     let blur = Blur::of((old, &old_texts), (new, &new_texts));
-    let pair = Pair {
-        world: world(old, new, &old_texts, &new_texts, &map),
-        old: Release { snapshot: old, texts: old_texts },
-        new: Release { snapshot: new, texts: new_texts },
-        blur,
-        renames: &map,
-    };
+    let (before, after) = (Release { snapshot: old, texts: old_texts }, Release { snapshot: new, texts: new_texts });
+    let world = world(&before, &after, &map);
+    let pair = Pair { world, old: before, new: after, blur, renames: &map };
 
     let mut changes: Vec<Change> = Vec::new();
     for meaning in &new.fields {
@@ -135,30 +148,32 @@ fn told_of_usual_flag(pair: &Pair, change: Change) -> Change {
     change.flag(flag.as_deref())
 }
 
-fn world(old: &Snapshot, new: &Snapshot, old_texts: &Texts, new_texts: &Texts, renames: &FxHashMap<String, String>) -> World {
+fn world(old: &Release, new: &Release, renames: &FxHashMap<String, String>) -> World {
     let renamed: FxHashSet<&String> = renames.values().collect();
-    let is_new = |m: &&Meaning| old.field(&m.field).is_none() && !renamed.contains(&m.field);
-    let default = |m: &Meaning| m.default.as_ref().and_then(|text| new_texts.term(text).literal().cloned());
-    let filled = |m: &Meaning| !m.rewrites.is_empty();
-    let new_fields = new.fields.iter().filter(is_new).map(|m| {
-        // What the code fills in may be anything.
-        (m.field.clone(), default(m).filter(|_| !filled(m)))
-    });
-    let open = old.fields.iter().filter(|m| !m.choices.is_empty() && !m.extensible).filter_map(|m| {
+    let is_new = |m: &&Meaning| old.snapshot.field(&m.field).is_none() && !renamed.contains(&m.field);
+    let is_gone = |m: &&Meaning| new.snapshot.field(&m.field).is_none() && !renames.contains_key(&m.field);
+    // What the code fills in may be anything.
+    let unset = |release: &Release, m: &Meaning| release.default(m).filter(|_| m.rewrites.is_empty());
+    let open = old.snapshot.fields.iter().filter(|m| !m.choices.is_empty() && !m.extensible).filter_map(|m| {
         let now = renames.get(&m.field).unwrap_or(&m.field);
-        let meaning = new.field(now)?;
-        let given = m.choices.iter().filter_map(|c| c.as_str()).map(|c| Literal::Str(c.to_owned()));
-        let unset = default(meaning).into_iter();
-        let written = meaning.rewrites.iter().map(|r| new_texts.term(&r.to));
-        let mut values: BTreeSet<Literal> = given.chain(unset).collect();
-        for term in written {
-            values.insert(term.literal()?.clone());
+        let meaning = new.snapshot.field(now)?;
+        let mut values: BTreeSet<Literal> = m.choices.iter().filter_map(literal).collect();
+        values.extend(new.default(meaning));
+        for rewrite in &meaning.rewrites {
+            match new.texts.term(&rewrite.to) {
+                Term::Literal(value) => {
+                    values.insert(value);
+                }
+                // Another form of the value itself.
+                term if term.fields() == [now] => {}
+                _ => return None,
+            }
         }
         Some((now.clone(), values))
     });
     let mut known = FxHashSet::default();
-    for text in old.texts() {
-        old_texts.term(text).walk(&mut |term| match term {
+    for text in old.snapshot.texts() {
+        old.texts.term(text).walk(&mut |term| match term {
             Term::Literal(Literal::Str(text)) => {
                 known.insert(text.clone());
             }
@@ -169,5 +184,10 @@ fn world(old: &Snapshot, new: &Snapshot, old_texts: &Texts, new_texts: &Texts, r
             _ => {}
         });
     }
-    World { new: new_fields.collect(), open: open.collect(), known }
+    World {
+        new: new.snapshot.fields.iter().filter(is_new).map(|m| (m.field.clone(), unset(new, m))).collect(),
+        gone: old.snapshot.fields.iter().filter(is_gone).map(|m| (m.field.clone(), unset(old, m))).collect(),
+        open: open.collect(),
+        known,
+    }
 }

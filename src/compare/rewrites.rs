@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use super::change::{Change, Level};
 use super::codes::Code;
 use super::snapshot::{Meaning, Rewrite, Spot};
-use super::term::{Literal, Term};
+use super::term::Term;
 use super::{Pair, Release};
-use crate::meaning::report::Grade;
+use crate::meaning::report::{Grade, Stage};
 
 /// One alternative of a rewrite.
 struct Case<'s> {
@@ -39,7 +39,7 @@ pub fn changes(pair: &Pair, old: &Meaning, new: &Meaning) -> Vec<Change> {
         let (a, b) = (before.remove(i), after.remove(j));
         out.push(changed(pair, new, &a, &b));
     }
-    out.extend(before.iter().map(|case| removed(old, new, case)));
+    out.extend(before.iter().map(|case| removed(pair, old, new, case)));
     out.extend(after.iter().map(|case| added(pair, Some(old), new, case)));
     out
 }
@@ -205,7 +205,8 @@ fn changed(pair: &Pair, meaning: &Meaning, a: &Merged, b: &Merged) -> Change {
     } else {
         format!("{field} is set to {} where it was set to {}", b.rewrite.to, a.rewrite.to)
     };
-    let level = if runtime(b) || only_for_new_models(pair, a, b) { Level::Cosmetic } else { Level::Behaviour };
+    let differs = a.to != b.to || pair.world.exceeds(&a.parts, &b.parts) || pair.world.exceeds(&b.parts, &a.parts);
+    let level = if harmless(pair, b) || only_for_new_models(pair, a, b) || !differs { Level::Cosmetic } else { Level::Behaviour };
     Change::new(Code::RewriteChanged, field, level, message)
         .with(a.fields().into_iter().chain(b.fields()))
         .values(said(a.rewrite), said(b.rewrite))
@@ -220,9 +221,9 @@ fn only_for_new_models(pair: &Pair, a: &Merged, b: &Merged) -> bool {
     a.to == b.to && gone.is_none() && come.iter().any(|part| pair.world.asks_for_unknown(part))
 }
 
-fn removed(old: &Meaning, new: &Meaning, case: &Merged) -> Change {
+fn removed(pair: &Pair, old: &Meaning, new: &Meaning, case: &Merged) -> Change {
     let message = format!("{} is no longer set to {}{}", new.field, case.rewrite.to, when(case.rewrite));
-    let level = if runtime(case) { Level::Cosmetic } else { Level::Behaviour };
+    let level = if harmless(pair, case) { Level::Cosmetic } else { Level::Behaviour };
     Change::new(Code::RewriteRemoved, &new.field, level, message)
         .with(case.fields())
         .values(said(case.rewrite), serde_json::Value::Null)
@@ -232,9 +233,8 @@ fn removed(old: &Meaning, new: &Meaning, case: &Merged) -> Change {
 
 fn added(pair: &Pair, old: Option<&Meaning>, new: &Meaning, case: &Merged) -> Change {
     let message = format!("{} is now set to {}{}", new.field, case.rewrite.to, when(case.rewrite));
-    let condition = case.condition();
-    let harmless = runtime(case) || !pair.world.possible(&condition) || pair.world.asks_for_unknown(&condition);
-    let level = if harmless || old.is_none() { Level::Cosmetic } else { Level::Behaviour };
+    let unmet = harmless(pair, case) || pair.world.asks_for_unknown(&case.condition());
+    let level = if unmet || old.is_none() { Level::Cosmetic } else { Level::Behaviour };
     let before: Option<&Spot> = None;
     Change::new(Code::RewriteAdded, &new.field, level, message)
         .with(case.fields())
@@ -243,10 +243,10 @@ fn added(pair: &Pair, old: Option<&Meaning>, new: &Meaning, case: &Merged) -> Ch
         .grade(case.rewrite.grade)
 }
 
-/// A value that comes from outside while the server runs, or a tool's own: a launch does not meet it.
-fn runtime(case: &Merged) -> bool {
-    let unnamed = matches!(&case.to, Term::Hole | Term::Field(_)) || case.to == Term::Literal(Literal::None);
-    case.rewrite.grade < Grade::Proved && case.parts.is_empty() && unnamed
+/// Does no launch of the old release meet it? What happens while the server runs comes of a request.
+fn harmless(pair: &Pair, case: &Merged) -> bool {
+    let tool = case.rewrite.grade < Grade::Proved && case.parts.is_empty();
+    tool || case.rewrite.stage == Stage::Running || !pair.world.possible(&case.condition())
 }
 
 fn said(rewrite: &Rewrite) -> serde_json::Value {

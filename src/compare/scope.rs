@@ -11,6 +11,10 @@ use crate::meaning::report::Grade;
 
 /// Kinds of process that one launch puts into one process or several as it likes.
 const FRONT: &[&str] = &["launcher", "http_server", "tokenizer"];
+/// Units of what can be shared out.
+const AMOUNTS: &[&str] = &[
+    "bytes", "KB", "KiB", "MB", "MiB", "GB", "GiB", "tokens", "pages", "requests", "sequences", "layers", "fraction", "ratio", "count",
+];
 /// Tools beside the server.
 const OTHER: &str = "other";
 
@@ -88,7 +92,9 @@ pub fn divided(pair: &Pair, old: &Meaning, new: &Meaning) -> Option<Change> {
     // A new divisor that is 1 unless it is given shares nothing out.
     let inert = |by: &String| pair.world.new.get(by).is_some_and(|default| default.as_ref().and_then(|d| d.number()) == Some(1.0));
     let harmless = a.is_subset(&b) && b.difference(&a).all(inert);
-    let level = if harmless || grade < Grade::Inferred { Level::Cosmetic } else { Level::Behaviour };
+    // How many ranks there are, a port, a switch: nothing of these is shared out, whatever is computed with them.
+    let amount = new.unit.as_ref().is_some_and(|unit| AMOUNTS.contains(&unit.name.as_str()));
+    let level = if harmless || !amount || grade < Grade::Inferred { Level::Cosmetic } else { Level::Behaviour };
     let message = format!("{} is shared out over {} where it was over {}", new.field, over(&new.divided_by), over(&old.divided_by));
     let list = |names: BTreeSet<String>| serde_json::Value::from(names.into_iter().collect::<Vec<_>>());
     let fields: Vec<String> = a.symmetric_difference(&b).cloned().collect();

@@ -14,8 +14,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use super::parse::Reader;
-use super::term::Term;
-use crate::meaning::report::{Constraint, FieldReport, Grade, Report, SourceInfo};
+use super::term::{Literal, Term};
+use crate::meaning::report::{Constraint, FieldReport, Function, Grade, Report, SourceInfo, Stage};
 
 pub const SCHEMA: &str = "argtrace/snapshot/1";
 
@@ -162,6 +162,10 @@ fn is_false(b: &bool) -> bool {
     !b
 }
 
+fn is_resolution(stage: &Stage) -> bool {
+    *stage == Stage::Resolution
+}
+
 fn is_unknown(grade: &Grade) -> bool {
     *grade == Grade::Unknown
 }
@@ -204,9 +208,8 @@ pub struct Rewrite {
     /// The function that does it.
     #[serde(rename = "in")]
     pub function: String,
-    /// It happens while the server runs, not when it starts.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub running: bool,
+    #[serde(default, skip_serializing_if = "is_resolution")]
+    pub stage: Stage,
     pub at: Spot,
     #[serde(default = "proved", skip_serializing_if = "is_proved")]
     pub grade: Grade,
@@ -286,9 +289,8 @@ pub struct Check {
     /// The function that does it, where that is known.
     #[serde(rename = "in", default, skip_serializing_if = "String::is_empty")]
     pub function: String,
-    /// It happens while the server runs, not when it starts.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub running: bool,
+    #[serde(default, skip_serializing_if = "is_resolution")]
+    pub stage: Stage,
     pub at: Spot,
     #[serde(default = "proved", skip_serializing_if = "is_proved")]
     pub grade: Grade,
@@ -391,15 +393,17 @@ impl Builder<'_> {
     /// Each value that is written, with its condition; `a if test else b` is two.
     fn rewrites(&self, field: &FieldReport) -> Vec<Rewrite> {
         let mut out = Vec::new();
-        for write in field.writes.iter().flatten() {
-            let guard = self.reader.all(write.guard.iter().map(String::as_str));
+        for (i, write) in field.writes.iter().flatten().enumerate() {
+            let lasting = field.beside.rewritten_when.get(i).unwrap_or(&write.guard);
+            let around = field.beside.functions.get(&(write.path.clone(), write.line));
+            let own = self.reader.all(lasting.iter().map(String::as_str));
+            let guard = Term::all([own, self.called_when(around)]);
             for (to, when) in arms(self.reader.term(&write.to), guard) {
-                let around = field.beside.functions.get(&(write.path.clone(), write.line));
                 out.push(Rewrite {
                     to: to.to_string(),
                     when: texts_of(when),
                     function: write.function.clone(),
-                    running: around.is_some_and(|f| !f.starts),
+                    stage: around.map_or(Stage::Start, |f| f.stage),
                     at: Spot::new(&write.path, write.line),
                     grade: write.grade,
                 });
@@ -407,6 +411,15 @@ impl Builder<'_> {
         }
         out.sort_by(|a, b| (&a.to, &a.when, &a.at).cmp(&(&b.to, &b.when, &b.at)));
         out
+    }
+
+    /// The conditions under which the function around is called.
+    fn called_when(&self, around: Option<&Function>) -> Term {
+        let ways = around.map(|f| f.called_when.as_slice()).unwrap_or_default();
+        if ways.is_empty() {
+            return Term::Literal(Literal::Bool(true));
+        }
+        Term::any(ways.iter().map(|way| self.reader.all(way.iter().map(String::as_str))))
     }
 
     fn relations(&self, field: &FieldReport) -> Vec<Relation> {
@@ -469,17 +482,21 @@ impl Builder<'_> {
             for constraint in &field.constraints {
                 let Some((outcome, subject, condition)) = self.condition(constraint) else { continue };
                 let at = Spot::new(&constraint.path, constraint.line);
+                let around = field.beside.functions.get(&(constraint.path.clone(), constraint.line));
+                let condition = match outcome {
+                    Outcome::Clamp => condition,
+                    _ => Term::all([condition, self.called_when(around)]),
+                };
                 let mut named: Vec<String> = subject.fields().into_iter().map(str::to_owned).collect();
                 let when = texts_of(condition.clone());
                 named.extend(condition.fields().into_iter().map(str::to_owned));
-                let around = field.beside.functions.get(&(constraint.path.clone(), constraint.line));
                 let check = out.entry((at.clone(), outcome, when.clone())).or_insert_with(|| Check {
                     outcome,
                     when,
                     message: constraint.message.as_deref().map(unwrapped),
                     fields: Vec::new(),
                     function: around.map_or_else(String::new, |f| f.name.clone()),
-                    running: around.is_some_and(|f| !f.starts),
+                    stage: around.map_or(Stage::Start, |f| f.stage),
                     at,
                     grade: constraint.grade,
                 });

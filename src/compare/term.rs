@@ -187,6 +187,21 @@ impl Term {
         }
         let flat = join_tests(flat, true);
         let flat = without_implied(flat);
+        let never = |part: &Term| match part {
+            Term::OneOf { values, holds: true, .. } if values.is_empty() => true,
+            Term::Literal(literal) => !literal.truth(),
+            Term::Not(inner) => flat.contains(inner),
+            Term::Compare { order, left, right } => {
+                flat.contains(&Term::Compare { order: order.negated(), left: left.clone(), right: right.clone() })
+            }
+            Term::Within { item, container, holds } => {
+                flat.contains(&Term::Within { item: item.clone(), container: container.clone(), holds: !holds })
+            }
+            _ => false,
+        };
+        if flat.iter().any(never) {
+            return Term::Literal(Literal::Bool(false));
+        }
         match flat.len() {
             0 => Term::Literal(Literal::Bool(true)),
             1 => flat.into_iter().next().unwrap_or(Term::Hole),

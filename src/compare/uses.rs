@@ -92,7 +92,10 @@ fn is_telling(term: &Term) -> bool {
             _ => 0,
         }
     });
-    telling > 0 || term.fields().len() > 1
+    // A formula of several steps is known by its form.
+    let mut steps = 0;
+    term.walk(&mut |part| steps += usize::from(matches!(part, Term::Binary(..))));
+    telling > 0 || term.fields().len() > 1 || steps > 1
 }
 
 /// Two uses of one form that differ in constants or in one operand.

@@ -1,8 +1,8 @@
 //! What a command line of the old release can bring about in the new one.
 //!
 //! A rule that only new arguments or new values can trip changes nothing for a command line that exists. So a condition
-//! is evaluated with new arguments at their defaults and old ones at the values that were open to them: *possible* unless
-//! it is surely false.
+//! is evaluated with arguments that only one release has at their defaults and old ones at the values that were open to
+//! them: *possible* unless it is surely false.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -12,6 +12,8 @@ use super::term::{Literal, Order, Term};
 pub struct World {
     /// New arguments, and what they are where they are not given; `None` if the code computes it.
     pub new: FxHashMap<String, Option<Literal>>,
+    /// The same for arguments that are gone: a command line that sets one fails, so no other rule matters to it.
+    pub gone: FxHashMap<String, Option<Literal>>,
     /// For an old argument with fixed choices, the values that it can have.
     pub open: FxHashMap<String, BTreeSet<Literal>>,
     /// Texts that the old release knows; a model that it never names may be a new one.
@@ -22,6 +24,15 @@ impl World {
     /// Can the condition hold?
     pub fn possible(&self, condition: &Term) -> bool {
         self.truth(condition) != Some(false)
+    }
+
+    /// Can the first condition hold where the second does not?
+    pub fn exceeds(&self, condition: &BTreeSet<Term>, other: &BTreeSet<Term>) -> bool {
+        let fails_at = |part: &Term| {
+            let without = condition.iter().cloned().chain([part.clone().negated()]);
+            self.possible(&Term::all(without))
+        };
+        other.iter().any(fails_at)
     }
 
     /// Does the condition ask for a text that the old release never names, of something that is no argument?
@@ -95,7 +106,7 @@ impl World {
     fn value(&self, term: &Term) -> Option<Literal> {
         match term {
             Term::Literal(literal) => Some(literal.clone()),
-            Term::Field(name) => self.new.get(name)?.clone(),
+            Term::Field(name) => self.new.get(name).or_else(|| self.gone.get(name))?.clone(),
             _ => None,
         }
     }

@@ -137,7 +137,8 @@ impl Analysis {
         match setup {
             Some(setup) => {
                 let functions = setup.functions(shared, &out);
-                out.beside = report::Beside { uses: uses::of(&facts), functions };
+                let rewritten_when = setup.rewritten_when(&facts);
+                out.beside = report::Beside { uses: uses::of(&facts), rewritten_when, functions };
             }
             None => out.flow = Some(flow_view::flow(&facts, &out)),
         }

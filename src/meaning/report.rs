@@ -86,6 +86,8 @@ pub struct FieldReport {
 #[derive(Clone, Debug, Default)]
 pub struct Beside {
     pub uses: Vec<Use>,
+    /// The conditions of each rewrite in its function, where failing one ends the launch left out.
+    pub rewritten_when: Vec<Vec<String>>,
     /// The functions around rewrites and checks, by place.
     pub functions: BTreeMap<(String, u32), Function>,
 }
@@ -100,12 +102,29 @@ pub struct Use {
     pub grade: Grade,
 }
 
+/// The function around a rewrite or a check.
 #[derive(Clone, Debug)]
 pub struct Function {
     /// `Class.method` or `function`.
     pub name: String,
-    /// It runs while the server starts.
-    pub starts: bool,
+    pub stage: Stage,
+    /// For each place that calls it, the conditions there; empty where they are not known or there are none.
+    pub called_when: Vec<Vec<String>>,
+}
+
+/// When a function runs.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Stage {
+    /// While the argument class works out its values: every launch meets it.
+    #[default]
+    Resolution,
+    /// While a process starts.
+    Start,
+    /// While the server runs.
+    Running,
+    /// In the code of one model or kernel, which a launch may not use at all.
+    Kernel,
 }
 
 /// How the field is declared and what the command line offers for it.
