@@ -239,6 +239,8 @@ impl Consumption<'_, '_, '_, '_, '_> {
     /// No step leads on: the value is used up here, unless it is held by a name that nobody reads.
     fn at_end(&self, node: Node, busy: &mut Vec<Node>) -> Option<All> {
         match node.slot {
+            // A target marks the place of a store; the value goes on from the name.
+            Slot::Expr(at) if self.facts.shared.program().is_store(at.file, at.expr) => None,
             Slot::Expr(_) => Some(All::default()),
             Slot::Return(func) => {
                 let sites = self.facts.shared.graph.return_sites(func);
