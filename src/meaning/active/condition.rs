@@ -6,7 +6,7 @@
 
 use super::super::facts::Shared;
 use crate::flow::guards::{self, Guard};
-use crate::flow::origin::assigned_value;
+use crate::flow::origin::{assigned_value, constructor_arguments, stores_of};
 use crate::program::resolve::Binding;
 use crate::program::types::Type;
 use crate::program::*;
@@ -213,13 +213,14 @@ impl<'s, 'g, 'p> Conditions<'s, 'g, 'p> {
         let ir = self.shared.ir(at.file);
         let mut out = All::default();
         let mut all = guards::of_expr(ir, at.expr);
-        // A lambda is made where it stands.
+        // A function inside another is made where it stands.
         let mut scope = ir.scope_of(at.expr);
         while let Scope::Func(func) = scope {
-            let outer = ir.func(func);
-            let Some(stmt) = outer.stmt.filter(|_| outer.name == "<lambda>") else { break };
+            let inner = ir.func(func);
+            let nested = inner.name == "<lambda>" || matches!(inner.scope, Scope::Func(_));
+            let Some(stmt) = inner.stmt.filter(|_| nested) else { break };
             all.extend(guards::of_stmt(ir, stmt));
-            scope = outer.scope;
+            scope = inner.scope;
         }
         for guard in all {
             let test = ExprRef { file: at.file, expr: guard.test };
@@ -509,31 +510,17 @@ impl<'s, 'g, 'p> Conditions<'s, 'g, 'p> {
                     let property = program.is_property(method);
                     return property.then(|| vec![ExprRef { file: method.file, expr: *value }]);
                 }
-                for (file, target) in self.stores(class, *attr) {
-                    out.push(ExprRef { file, expr: assigned_value(program.ir(file), target)? });
+                let stores = stores_of(program, class, *attr);
+                if stores.is_empty() {
+                    out.extend(constructor_arguments(program, class, *attr));
+                }
+                for at in stores {
+                    out.push(ExprRef { file: at.file, expr: assigned_value(program.ir(at.file), at.expr)? });
                 }
             }
             _ => return None,
         }
         (1..=MAX_SOURCES).contains(&out.len()).then_some(out)
-    }
-
-    fn stores(&self, class: ClassRef, attr: Sym) -> Vec<(FileId, ExprId)> {
-        let program = self.shared.program();
-        let of = |classes: &[ClassRef]| -> Vec<(FileId, ExprId)> {
-            let stores = classes.iter().flat_map(|c| program.self_stores(*c, attr).into_iter().map(|e| (c.file, e)));
-            stores.collect()
-        };
-        let own = of(&program.mro(class));
-        if !own.is_empty() {
-            return own;
-        }
-        // A mixin reads what its host stores.
-        let mut hosts: Vec<ClassRef> =
-            program.subclasses(class).iter().take(MAX_SOURCES).flat_map(|c| program.mro(*c).to_vec()).collect();
-        hosts.sort();
-        hosts.dedup();
-        of(&hosts)
     }
 
     /// What all calls give for a parameter.

@@ -179,16 +179,29 @@ impl<'c, 's, 'g, 'p> Contexts<'c, 's, 'g, 'p> {
         let shared = self.conditions.shared;
         let program = shared.program();
         let name = program.func(func).name;
-        let files = program.files_with(name);
+        let Some(class) = program.method_class(func) else { return Vec::new() };
+        if program.is_property(func) {
+            return shared.graph.reads_of_attr(class, name).iter().map(|(at, _)| *at).collect();
+        }
+        let mut files = program.files_with(name).to_vec();
+        if files.len() > MAX_FILES {
+            // A common name: whoever calls it has such an object, and says so.
+            let names = shared.graph.names_of(class);
+            files.retain(|f| names.iter().any(|n| program.has_word(*f, *n)));
+        }
         if files.len() > MAX_FILES {
             return Vec::new();
         }
-        if let (Some(class), true) = (program.method_class(func), program.is_property(func)) {
-            return shared.graph.reads_of_attr(class, name).iter().map(|(at, _)| *at).collect();
-        }
-        let mut out: Vec<ExprRef> = shared.graph.types.callers(func).iter().map(|s| s.call).collect();
-        for file in files.iter().copied() {
+        program.parse_all(&files);
+        let mut out = Vec::new();
+        for file in files {
             let ir = program.ir(file);
+            for call in program.calls_named(file, name) {
+                let call = ExprRef { file, expr: *call };
+                if shared.graph.types.callees(call).iter().any(|(f, _, _)| *f == func) {
+                    out.push(call);
+                }
+            }
             for at in program.attrs_named(file, name) {
                 let called = matches!(ir.exprs[at.index()].parent, Parent::Expr(up)
                     if matches!(ir.expr(up), Expr::Call { func, .. } if func == at));
