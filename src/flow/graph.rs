@@ -336,7 +336,7 @@ impl<'p> Graph<'p> {
     }
 
     /// The names under which instances of a class go: its own and its relatives', and what the tree annotates with them.
-    fn names_of(&self, class: ClassRef) -> Vec<Sym> {
+    pub fn names_of(&self, class: ClassRef) -> Vec<Sym> {
         let program = self.program;
         let mut classes: Vec<ClassRef> = program.mro(class).to_vec();
         for sub in program.subclasses(class).iter() {

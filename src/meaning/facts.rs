@@ -2,6 +2,7 @@
 //!
 //! The claims read their evidence from here. Nothing is judged here.
 
+use super::active;
 use super::definition::{Declared, Definitions};
 use super::precedence::Rewrites;
 use super::report::{Grade, Place};
@@ -23,6 +24,8 @@ pub struct Shared<'g, 'p> {
     pub origins: Origins<'g, 'p>,
     /// Every rewrite of the record, once a claim asks.
     pub rewrites: OnceCell<Rewrites>,
+    /// What the conditions of all fields share.
+    pub active: active::Known,
 }
 
 impl<'g, 'p> Shared<'g, 'p> {
@@ -33,6 +36,7 @@ impl<'g, 'p> Shared<'g, 'p> {
             processes: Processes::new(graph),
             origins: Origins::new(graph, |name| definitions.by_name(name).is_some()),
             rewrites: OnceCell::new(),
+            active: active::Known::default(),
         }
     }
 
