@@ -24,7 +24,7 @@ pub struct Console<'a> {
     progress: bool,
 }
 
-/// The width to lay text out in where there is no terminal.
+/// The width to lay text out in where there is no terminal, or it does not say.
 pub const USUAL_WIDTH: usize = 80;
 /// Narrower than this nothing can be laid out.
 const LEAST_WIDTH: usize = 40;
@@ -42,7 +42,9 @@ impl Console<'_> {
             ColorWhen::Always => ColorChoice::Always,
             ColorWhen::Never => ColorChoice::Never,
         };
-        let width = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+        let size = terminal_size::terminal_size_of(io::stdout());
+        let told = size.map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0));
+        let width = io::stdout().is_terminal().then_some(told);
         let progress = io::stderr().is_terminal() && !options.quiet;
         let mut out = AutoStream::new(io::stdout(), choice);
         let mut err = AutoStream::new(io::stderr(), choice);
@@ -105,15 +107,15 @@ impl<'a> Console<'a> {
         result
     }
 
-    /// The same for `all` things in a row; `work` tells each that is done.
+    /// The same for `all` things in a row; `work` tells each that it begins.
     pub fn while_counting<T>(&self, what: &str, all: usize, work: impl FnOnce(&dyn Fn(&str)) -> T) -> T {
         if !self.progress {
             return work(&|_| ());
         }
         let bar = ProgressBar::new(all as u64).with_prefix(inert(what).into_owned());
-        styled(&bar, "{spinner} {prefix} {pos} of {len} {wide_msg}");
-        let result = work(&|done| {
-            bar.set_message(inert(done).into_owned());
+        styled(&bar, "{spinner} {prefix} {pos}/{len} {wide_msg}");
+        let result = work(&|begun| {
+            bar.set_message(inert(begun).into_owned());
             bar.inc(1);
         });
         bar.finish_and_clear();

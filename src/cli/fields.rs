@@ -45,8 +45,7 @@ impl FieldsCommand {
         };
         let fields: Vec<String> = asked.fields.into_iter().filter(of_section).collect();
 
-        let mut list =
-            console.while_counting("reading the meaning of", fields.len(), |done| session.list(&fields, done));
+        let mut list = console.while_counting("following field", fields.len(), |begin| session.list(&fields, begin));
         list.fields.retain(|entry| filter.takes(entry));
         console.remarks(&session.notes());
         options.output.deliver(

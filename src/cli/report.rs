@@ -29,8 +29,7 @@ impl ReportCommand {
     pub fn run(&self, options: &Options, backend: &dyn Backend, console: &mut Console<'_>) -> anyhow::Result<Exit> {
         let asked = Operands::of(&self.operands, backend)?.open(backend, console)?;
         let (session, fields) = (asked.session, asked.fields);
-        let report =
-            console.while_counting("following the flow of", fields.len(), |done| session.report(&fields, done));
+        let report = console.while_counting("following field", fields.len(), |begin| session.report(&fields, begin));
         console.remarks(&session.notes());
 
         let all = options.verbose;

@@ -5,7 +5,7 @@
 
 use crate::meaning::list::FieldList;
 use crate::meaning::report::{Report, SourceInfo};
-use crate::meaning::{Analysis, Done};
+use crate::meaning::{Analysis, Begin};
 use crate::program::FileSet;
 use crate::program::profile::Profile;
 use crate::source::{self, Naming, Tree};
@@ -34,10 +34,10 @@ pub trait Session {
     fn aliases(&self) -> Vec<(String, String)>;
     /// Every field, in the order of declaration, with the heading that it is declared under.
     fn sections(&self) -> Vec<(String, Option<String>)>;
-    /// The fields must be of [`Session::field_names`]; `done` is told each that is finished.
-    fn report(&self, fields: &[String], done: Done) -> Report;
+    /// The fields must be of [`Session::field_names`]; `begin` is told each that is begun.
+    fn report(&self, fields: &[String], begin: Begin) -> Report;
     /// The same fields as a list.
-    fn list(&self, fields: &[String], done: Done) -> FieldList;
+    fn list(&self, fields: &[String], begin: Begin) -> FieldList;
     /// What was skipped, and why.
     fn notes(&self) -> Vec<String>;
 }
@@ -122,12 +122,12 @@ impl Session for Opened {
         self.analysis.sections()
     }
 
-    fn report(&self, fields: &[String], done: Done) -> Report {
-        self.analysis.report_telling(fields, done)
+    fn report(&self, fields: &[String], begin: Begin) -> Report {
+        self.analysis.report_telling(fields, begin)
     }
 
-    fn list(&self, fields: &[String], done: Done) -> FieldList {
-        self.analysis.list(fields, done)
+    fn list(&self, fields: &[String], begin: Begin) -> FieldList {
+        self.analysis.list(fields, begin)
     }
 
     fn notes(&self) -> Vec<String> {

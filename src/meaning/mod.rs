@@ -75,9 +75,9 @@ impl Analysis {
         self.report_telling(fields, &|_| ())
     }
 
-    /// The same; `done` is told each field that is finished.
-    pub fn report_telling(&self, fields: &[String], done: Done) -> Report {
-        let fields = self.each(fields, done, |facts| {
+    /// The same; `begin` is told each field that is begun.
+    pub fn report_telling(&self, fields: &[String], begin: Begin) -> Report {
+        let fields = self.each(fields, begin, |facts| {
             let mut report = meaning(facts);
             report.flow = Some(flow_view::flow(facts, &report));
             report
@@ -86,29 +86,28 @@ impl Analysis {
     }
 
     /// The same fields as a list, without the places on their ways.
-    pub fn list(&self, fields: &[String], done: Done) -> FieldList {
-        let fields = self.each(fields, done, |facts| FieldEntry::from(meaning(facts)));
+    pub fn list(&self, fields: &[String], begin: Begin) -> FieldList {
+        let fields = self.each(fields, begin, |facts| FieldEntry::from(meaning(facts)));
         FieldList { schema: list::SCHEMA.to_owned(), source: self.source.clone(), fields }
     }
 
     /// What `say` makes of each field, all of them sharing one graph.
-    fn each<T>(&self, fields: &[String], done: Done, say: impl Fn(&Facts) -> T) -> Vec<T> {
+    fn each<T>(&self, fields: &[String], begin: Begin, say: impl Fn(&Facts) -> T) -> Vec<T> {
         let of_namespace = |d: &definition::Declared| Some((d.field, Sym::from(d.definition.namespace.as_deref()?)));
         let namespaces = self.definitions.fields.iter().filter_map(of_namespace).collect();
         let graph = Graph::with_namespaces(&self.program, namespaces);
         let shared = Shared::new(&graph, &self.definitions);
         let declared = fields.iter().filter_map(|name| self.definitions.by_name(Sym::from(name)));
         let said = declared.map(|declared| {
-            let said = say(&Facts::of(&shared, declared));
-            done(declared.field.as_str());
-            said
+            begin(declared.field.as_str());
+            say(&Facts::of(&shared, declared))
         });
         said.collect()
     }
 }
 
-/// Told the name of each field that is finished.
-pub type Done<'a> = &'a dyn Fn(&str);
+/// Told the name of each field before it is looked at.
+pub type Begin<'a> = &'a dyn Fn(&str);
 
 /// All claims on one field; the picture of its flow apart.
 fn meaning(facts: &Facts) -> FieldReport {

@@ -3,58 +3,89 @@
 //! A row says what [`FieldEntry`] holds in few words, the same in every format. What a spreadsheet would take for a
 //! formula, Markdown for markup or a terminal for a command is shown as text.
 
+use anstyle::{AnsiColor, Style};
+
 use super::grades;
 use super::markdown::{cell, code, prose};
 use super::summary;
-use super::table::table;
+use super::table::{least_width, table};
 use super::untrusted::{inert, without_log_commands};
-use super::wrap::cut;
+use super::wrap::{Span, cut, lay};
 use crate::meaning::findings::table::DEAD_FIELD;
 use crate::meaning::list::{FieldEntry, FieldList};
 use crate::meaning::report::Grade;
 
-/// Types and defaults are source text of any length; more of it than this is not shown in a table.
-const SOURCE_TEXT: usize = 40;
-/// The same where columns are few.
-const SOURCE_TEXT_ON_TERMINAL: usize = 24;
+const PLAIN: Style = Style::new();
+const STRONG: Style = Style::new().bold();
+const CODE: Style = AnsiColor::Cyan.on_default();
+const DOUBT: Style = AnsiColor::Yellow.on_default();
 
 /// `declared` is the number of fields in the tree; `width` that of the terminal, if there is one.
 pub fn text(list: &FieldList, declared: usize, width: Option<usize>) -> String {
-    let mut out = inert(&title(list, declared)).into_owned();
-    out.push_str("\n\n");
+    let mut out = inert(&title(list, declared)).into_owned() + "\n";
     if !list.fields.is_empty() {
-        out.push_str(&match width {
-            Some(_) => {
-                let rows = list.fields.iter().map(|entry| {
-                    let [type_, default] = source_text(entry, SOURCE_TEXT_ON_TERMINAL);
-                    let [unit, scope, ends_in, marks] = said(entry);
-                    [named(entry), type_, default, unit, scope, ends_in, marks]
-                });
-                table(["field", "type", "default", "unit", "scope", "ends in", "marks"], rows.collect(), width)
-            }
-            None => {
-                let rows = list.fields.iter().map(|entry| {
-                    let [type_, default] = source_text(entry, SOURCE_TEXT);
-                    let [unit, scope, ends_in, marks] = said(entry);
-                    [
-                        entry.field.clone(),
-                        entry.definition.flags.join(", "),
-                        type_,
-                        default,
-                        unit,
-                        scope,
-                        ends_in,
-                        marks,
-                    ]
-                });
-                let header = ["field", "flags", "type", "default", "unit", "scope", "ends in", "marks"];
-                table(header, rows.collect(), width)
-            }
-        });
+        out.push('\n');
+        match width {
+            Some(width) => on_terminal(&mut out, &list.fields, width),
+            None => out.push_str(&lines(&list.fields)),
+        }
         let shown: Vec<Grade> = list.fields.iter().flat_map(grades_of).collect();
         grades::legend(&mut out, &shown, width.unwrap_or(usize::MAX));
     }
     without_log_commands(out)
+}
+
+/// A line a field, in columns.
+fn lines(fields: &[FieldEntry]) -> String {
+    const LONGEST: usize = 40;
+    let row = |entry: &FieldEntry| {
+        let [type_, default] = source_text(entry).map(|text| cut(&text, LONGEST));
+        let [unit, scope, ends_in, marks] = said(entry);
+        [entry.field.clone(), entry.definition.flags.join(", "), type_, default, unit, scope, ends_in, marks]
+    };
+    let rows: Vec<_> = fields.iter().map(row).collect();
+    table(["field", "flags", "type", "default", "unit", "scope", "ends in", "marks"], &rows, None)
+}
+
+const HEADER: [&str; 7] = ["field", "type", "default", "unit", "scope", "ends in", "marks"];
+/// Narrower cells than these cannot be read.
+const LEAST: [usize; 7] = [usize::MAX, 14, 12, 10, 18, 19, 14];
+
+/// A table where its columns are wide enough to be read, else a paragraph a field.
+fn on_terminal(out: &mut String, fields: &[FieldEntry], width: usize) {
+    const LONGEST: [usize; 2] = [24, 16];
+    let row = |entry: &FieldEntry| {
+        let [type_, default] = source_text(entry);
+        let [unit, scope, ends_in, marks] = said(entry);
+        let name =
+            format!("{}\n{}", entry.field, other_flags(entry).map(|flag| format!("  {flag}\n")).collect::<String>());
+        [name, cut(&type_, LONGEST[0]), cut(&default, LONGEST[1]), unit, scope, ends_in, marks]
+    };
+    let rows: Vec<_> = fields.iter().map(row).collect();
+    if least_width(HEADER, &rows, LEAST) <= width {
+        out.push_str(&table(HEADER, &rows, Some(width)));
+        return;
+    }
+    for entry in fields {
+        paragraph(out, entry, width);
+    }
+}
+
+/// The declaration, and under it what is said of it.
+fn paragraph(out: &mut String, entry: &FieldEntry, width: usize) {
+    let span = |text: &str, style| Span::new(inert(text).into_owned(), style);
+    let [type_, default] = source_text(entry);
+    let mut declared = vec![span(&entry.field, STRONG)];
+    declared.extend(other_flags(entry).map(|flag| span(&format!("  {flag}"), STRONG)));
+    declared.push(span(&format!("  {type_}"), CODE));
+    if !default.is_empty() {
+        declared.extend([span(" = ", PLAIN), span(&default, CODE)]);
+    }
+    lay(out, &[], 4, &declared, width);
+    let [unit, scope, ends_in, marks] = said(entry);
+    let parts = [unit, scope, ends_in].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+    let said = [span(&parts, PLAIN), span(&format!("  {marks}"), DOUBT)];
+    lay(out, &[Span::new("    ", PLAIN)], 4, &said, width);
 }
 
 /// One table, flags and source text in code spans.
@@ -144,20 +175,19 @@ fn title(list: &FieldList, declared: usize) -> String {
     }
 }
 
-/// The field, and its flags where they are not what its name says.
-fn named(entry: &FieldEntry) -> String {
-    let flags = &entry.definition.flags;
-    match flags.as_slice() {
-        [] => format!("{}\n  no flag", entry.field),
-        [one] if *one == format!("--{}", entry.field.replace('_', "-")) => entry.field.clone(),
-        flags => format!("{}\n  {}", entry.field, flags.join("\n  ")),
-    }
+/// The flags, where they are not the name with dashes.
+fn other_flags(entry: &FieldEntry) -> impl Iterator<Item = &str> {
+    let plain = format!("--{}", entry.field.replace('_', "-"));
+    let flags = entry.definition.flags.as_slice();
+    let none: &[&str] = if flags.is_empty() { &["(no flag)"] } else { &[] };
+    let other = if matches!(flags, [one] if *one == plain) { &[] } else { flags };
+    none.iter().copied().chain(other.iter().map(String::as_str))
 }
 
 /// Type and default.
-fn source_text(entry: &FieldEntry, width: usize) -> [String; 2] {
+fn source_text(entry: &FieldEntry) -> [String; 2] {
     let definition = &entry.definition;
-    [&definition.type_, &definition.default].map(|text| cut(text.as_deref().unwrap_or_default(), width))
+    [&definition.type_, &definition.default].map(|text| text.clone().unwrap_or_default())
 }
 
 /// Unit, scope, sinks, marks.

@@ -219,5 +219,6 @@ fn overview(fields: &[FieldReport], layout: Layout) -> String {
         let findings = field.findings.len().to_string();
         [field.field.clone(), default, summary::unit(&field.unit), summary::scope(&field.scope), ends_in, findings]
     });
-    table(["field", "default", "unit", "scope", "ends in", "findings"], rows.collect(), Some(layout.width))
+    let rows: Vec<_> = rows.collect();
+    table(["field", "default", "unit", "scope", "ends in", "findings"], &rows, Some(layout.width))
 }
