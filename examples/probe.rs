@@ -13,7 +13,7 @@ impl FileSet for Set {
 fn main() {
     let args: Vec<String> = std::env::args().collect();
     let t0 = std::time::Instant::now();
-    let tree = source::open(&args[1], &source::Options::default()).unwrap();
+    let tree = source::open(&args[1], &source::Options::of("sglang", "srt/server_args.py")).unwrap();
     let p = Program::load(&Set(tree), Profile::builtin().unwrap());
     eprintln!("load {:?}", t0.elapsed());
     let g = Graph::new(&p);
@@ -47,7 +47,7 @@ fn main() {
             for l in lines {
                 println!("  {} {}:{}", l.0, l.1, l.2);
             }
-            for d in &tr.dead_ends {
+            for (_, d) in &tr.dead_ends {
                 println!("  DEAD {}:{} {}", p.file(d.at.file).path, p.ir(d.at.file).span(d.at.expr).line, d.why);
             }
         }

@@ -13,7 +13,7 @@ impl FileSet for Set {
 // usage: types TREE PATH LINE: the types of every expression that starts on the line
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let tree = source::open(&args[1], &source::Options::default()).unwrap();
+    let tree = source::open(&args[1], &source::Options::of("sglang", "srt/server_args.py")).unwrap();
     let p = Program::load(&Set(tree), Profile::builtin().unwrap());
     let g = Graph::new(&p);
     let pr = argtrace::flow::process::Processes::new(&g);

@@ -7,11 +7,15 @@ mod arguments;
 pub mod bug;
 pub mod console;
 pub mod exit;
+pub mod fields;
+pub mod filter;
+mod operands;
 pub mod output;
 pub mod report;
 pub mod schema;
 mod selection;
 pub mod session;
+mod suggest;
 
 use std::ffi::OsString;
 
@@ -27,6 +31,7 @@ Examples:
   argtrace hicache_size                       of the SGLang in this folder or Python environment
   argtrace --hicache-size --tp ~/sglang       flags as they stand in a launch command; a checkout
   argtrace 'hicache_*' sglang==0.5.9          all fields that match; a release
+  argtrace fields ~/sglang --sink timeout     a line a field, of those that end in a timeout
   argtrace hicache_size --format json         for a program
   argtrace hicache_size -o markdown=note.md   for a ticket
 
@@ -57,6 +62,7 @@ struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Report(report::ReportCommand),
+    Fields(fields::FieldsCommand),
     Schema(schema::SchemaCommand),
 }
 
@@ -100,7 +106,7 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Err(refusal) => return exit::refused(&refusal),
     };
     Console::with_streams(&cli.options, |console| {
-        let result = run_command(&cli, &session::installed(), console);
+        let result = session::installed().and_then(|backend| run_command(&cli, &backend, console));
         exit::told(result, console)
     })
 }
@@ -113,6 +119,7 @@ fn run_command(cli: &Cli, backend: &dyn Backend, console: &mut Console<'_>) -> a
     }
     match &cli.command {
         Command::Report(command) => command.run(&cli.options, backend, console),
+        Command::Fields(command) => command.run(&cli.options, backend, console),
         Command::Schema(command) => command.run(&cli.options, console),
     }
 }

@@ -3,17 +3,18 @@
 //! This is the one place where `cli` meets `source` and `meaning`, so that commands can be tested with reports written
 //! by hand.
 
-use crate::meaning::Analysis;
+use crate::meaning::list::FieldList;
 use crate::meaning::report::{Report, SourceInfo};
+use crate::meaning::{Analysis, Begin};
 use crate::program::FileSet;
 use crate::program::profile::Profile;
-use crate::source::{self, Tree};
+use crate::source::{self, Naming, Tree};
 use anyhow::Context;
 
 /// Opens sources.
 pub trait Backend {
-    /// Whether an operand names a source and not a field.
-    fn looks_like_source(&self, operand: &str) -> bool;
+    /// Whether an operand names a source, or can.
+    fn naming(&self, operand: &str) -> Naming;
 
     /// Opens a source, or without a name the SGLang of the current folder, else of the active Python environment.
     /// `say` is told of anything that takes seconds.
@@ -31,19 +32,34 @@ pub trait Session {
     fn field_names(&self) -> Vec<String>;
     /// Every spelling of every flag (`--tp`), with its field.
     fn aliases(&self) -> Vec<(String, String)>;
-    /// The fields must be of [`Session::field_names`].
-    fn report(&self, fields: &[String]) -> Report;
+    /// Every field, in the order of declaration, with the heading that it is declared under.
+    fn sections(&self) -> Vec<(String, Option<String>)>;
+    /// The fields must be of [`Session::field_names`]; `begin` is told each that is begun.
+    fn report(&self, fields: &[String], begin: Begin) -> Report;
+    /// The same fields as a list.
+    fn list(&self, fields: &[String], begin: Begin) -> FieldList;
     /// What was skipped, and why.
     fn notes(&self) -> Vec<String>;
 }
 
 /// The backend of the binary.
-pub fn installed() -> impl Backend {
-    Installed
+///
+/// # Errors
+/// If the profile that ships with argtrace cannot be read, which is a bug.
+pub fn installed() -> anyhow::Result<impl Backend> {
+    Ok(Installed { profile: Profile::builtin()? })
 }
 
 /// Opens sources and analyses them.
-struct Installed;
+struct Installed {
+    profile: Profile,
+}
+
+impl Installed {
+    fn options(&self) -> source::Options<'_> {
+        source::Options::of(&self.profile.package, &self.profile.marker)
+    }
+}
 
 /// A tree and its analysis.
 struct Opened {
@@ -66,12 +82,12 @@ impl FileSet for Texts<'_> {
 }
 
 impl Backend for Installed {
-    fn looks_like_source(&self, operand: &str) -> bool {
-        source::looks_like_source(operand)
+    fn naming(&self, operand: &str) -> Naming {
+        source::naming(operand, &self.options())
     }
 
     fn open(&self, spec: Option<&str>, say: &dyn Fn(&str)) -> anyhow::Result<Box<dyn Session>> {
-        let options = source::Options { progress: Some(say), ..Default::default() };
+        let options = source::Options { progress: Some(say), ..self.options() };
         let tree = match spec {
             Some(spec) => source::open(spec, &options)?,
             None => source::open_current(&options)?,
@@ -84,7 +100,7 @@ impl Backend for Installed {
             kind: tree.kind().as_str().to_owned(),
         };
         let analysis =
-            Analysis::open(&Texts(&tree), info, Profile::builtin()?).with_context(|| format!("reading {shown}"))?;
+            Analysis::open(&Texts(&tree), info, self.profile.clone()).with_context(|| format!("reading {shown}"))?;
         Ok(Box::new(Opened { shown, tree_notes: tree.notes().to_vec(), analysis }))
     }
 }
@@ -102,8 +118,16 @@ impl Session for Opened {
         self.analysis.spellings()
     }
 
-    fn report(&self, fields: &[String]) -> Report {
-        self.analysis.report(fields)
+    fn sections(&self) -> Vec<(String, Option<String>)> {
+        self.analysis.sections()
+    }
+
+    fn report(&self, fields: &[String], begin: Begin) -> Report {
+        self.analysis.report_telling(fields, begin)
+    }
+
+    fn list(&self, fields: &[String], begin: Begin) -> FieldList {
+        self.analysis.list(fields, begin)
     }
 
     fn notes(&self) -> Vec<String> {

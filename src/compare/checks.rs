@@ -12,7 +12,8 @@ use super::rewrites::{bare, conjunction};
 use super::snapshot::{Check, Outcome};
 use super::term::Term;
 use super::{Pair, Release};
-use crate::meaning::report::{Grade, Stage};
+use crate::meaning::beside::Stage;
+use crate::meaning::report::Grade;
 
 struct Case<'s> {
     check: &'s Check,

@@ -11,7 +11,8 @@ use super::codes::Code;
 use super::snapshot::{Meaning, Rewrite, Spot};
 use super::term::Term;
 use super::{Pair, Release};
-use crate::meaning::report::{Grade, Stage};
+use crate::meaning::beside::Stage;
+use crate::meaning::report::Grade;
 
 /// One alternative of a rewrite.
 struct Case<'s> {

@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::parse::Reader;
 use super::term::{Literal, Term};
-use crate::meaning::report::{Constraint, FieldReport, Function, Grade, Report, SourceInfo, Stage};
+use crate::meaning::beside::{Beside, Function, Meanings, Stage};
+use crate::meaning::report::{Constraint, FieldReport, Grade, SourceInfo};
 
 pub const SCHEMA: &str = "argtrace/snapshot/1";
 
@@ -266,6 +267,18 @@ pub struct RetiredFlag {
     pub at: Spot,
 }
 
+impl From<&crate::meaning::beside::RetiredFlag> for RetiredFlag {
+    fn from(flag: &crate::meaning::beside::RetiredFlag) -> RetiredFlag {
+        RetiredFlag {
+            flag: flag.flag.clone(),
+            field: flag.flag.trim_start_matches('-').replace('-', "_"),
+            fails: flag.fails,
+            text: unwrapped(&flag.text),
+            at: Spot::new(&flag.path, flag.line),
+        }
+    }
+}
+
 /// What a failed check comes to.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -300,17 +313,18 @@ pub struct Check {
 const MAX_ARMS: usize = 8;
 
 impl Snapshot {
-    /// The snapshot of a report on all fields.
-    pub fn of(report: &Report, retired_flags: Vec<RetiredFlag>) -> Snapshot {
+    /// The snapshot of a tree.
+    pub fn of(meanings: &Meanings) -> Snapshot {
+        let report = &meanings.report;
         let names: FxHashSet<String> = report.fields.iter().map(|f| f.field.clone()).collect();
         let reader = Reader::new(&names);
         let builder = Builder { reader: &reader };
         Snapshot {
             schema: SCHEMA.to_owned(),
             source: report.source.clone(),
-            fields: report.fields.iter().map(|f| builder.meaning(f)).collect(),
-            retired_flags,
-            checks: builder.checks(report),
+            fields: report.fields.iter().zip(&meanings.beside).map(|(f, beside)| builder.meaning(f, beside)).collect(),
+            retired_flags: meanings.retired_flags.iter().map(RetiredFlag::from).collect(),
+            checks: builder.checks(meanings),
         }
     }
 
@@ -330,7 +344,7 @@ struct Builder<'b> {
 }
 
 impl Builder<'_> {
-    fn meaning(&self, field: &FieldReport) -> Meaning {
+    fn meaning(&self, field: &FieldReport, beside: &Beside) -> Meaning {
         let definition = &field.definition;
         let canonical = |text: &String| self.reader.term(text).to_string();
         let flag_path = definition.cli_path.as_ref().unwrap_or(&definition.path);
@@ -356,11 +370,11 @@ impl Builder<'_> {
             per: field.scope.per.iter().cloned().collect(),
             scope_grade: field.scope.grade,
             divided_by: self.divisions(field),
-            rewrites: self.rewrites(field),
+            rewrites: self.rewrites(field, beside),
             precedence: self.relations(field),
             active_when: self.active(field),
             sinks: sinks(field),
-            uses: self.uses(field),
+            uses: self.uses(beside),
             unread: field.reads.as_ref().is_some_and(Vec::is_empty),
         }
     }
@@ -391,11 +405,11 @@ impl Builder<'_> {
     }
 
     /// Each value that is written, with its condition; `a if test else b` is two.
-    fn rewrites(&self, field: &FieldReport) -> Vec<Rewrite> {
+    fn rewrites(&self, field: &FieldReport, beside: &Beside) -> Vec<Rewrite> {
         let mut out = Vec::new();
         for (i, write) in field.writes.iter().flatten().enumerate() {
-            let lasting = field.beside.rewritten_when.get(i).unwrap_or(&write.guard);
-            let around = field.beside.functions.get(&(write.path.clone(), write.line));
+            let lasting = beside.rewritten_when.get(i).unwrap_or(&write.guard);
+            let around = beside.functions.get(&(write.path.clone(), write.line));
             let own = self.reader.all(lasting.iter().map(String::as_str));
             let guard = Term::all([own, self.called_when(around)]);
             for (to, when) in arms(self.reader.term(&write.to), guard) {
@@ -463,9 +477,9 @@ impl Builder<'_> {
         out
     }
 
-    fn uses(&self, field: &FieldReport) -> Vec<Use> {
+    fn uses(&self, beside: &Beside) -> Vec<Use> {
         let mut out: Vec<Use> = Vec::new();
-        for found in &field.beside.uses {
+        for found in &beside.uses {
             let what = self.reader.term(&found.what).to_string();
             let at = Spot::new(&found.path, found.line);
             out.push(Use { what, function: found.function.clone(), at, grade: found.grade });
@@ -476,13 +490,13 @@ impl Builder<'_> {
     }
 
     /// Every check of every field, once. A warning that only tells of a rewrite, and the choices, are told elsewhere.
-    fn checks(&self, report: &Report) -> Vec<Check> {
+    fn checks(&self, meanings: &Meanings) -> Vec<Check> {
         let mut out: BTreeMap<(Spot, Outcome, Vec<String>), Check> = BTreeMap::new();
-        for field in &report.fields {
+        for (field, beside) in meanings.report.fields.iter().zip(&meanings.beside) {
             for constraint in &field.constraints {
                 let Some((outcome, subject, condition)) = self.condition(constraint) else { continue };
                 let at = Spot::new(&constraint.path, constraint.line);
-                let around = field.beside.functions.get(&(constraint.path.clone(), constraint.line));
+                let around = beside.functions.get(&(constraint.path.clone(), constraint.line));
                 let condition = match outcome {
                     Outcome::Clamp => condition,
                     _ => Term::all([condition, self.called_when(around)]),

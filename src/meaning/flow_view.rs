@@ -224,7 +224,7 @@ pub fn coverage(facts: &Facts) -> Coverage {
         .trace
         .dead_ends
         .iter()
-        .map(|end| {
+        .map(|(_, end)| {
             let place = shared.place(end.at);
             Unresolved { path: place.path, line: place.line, code: place.code, why: end.why.to_owned() }
         })

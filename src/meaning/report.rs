@@ -5,9 +5,66 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 pub const SCHEMA: &str = "argtrace/report/1";
+
+/// What a unit can be, in the order of sizes, times, things that are counted, shares, texts.
+pub const UNITS: &[&str] = &[
+    "bytes",
+    "KB",
+    "KiB",
+    "MB",
+    "MiB",
+    "GB",
+    "GiB",
+    "s",
+    "ms",
+    "us",
+    "tokens",
+    "pages",
+    "requests",
+    "sequences",
+    "passes",
+    "steps",
+    "layers",
+    "ranks",
+    "gpus",
+    "nodes",
+    "count",
+    "fraction",
+    "ratio",
+    "percent",
+    "port",
+    "path",
+    "url",
+    "host",
+    "name",
+    "enum",
+    "bool",
+    "json",
+    "none",
+];
+
+/// Where a value can end.
+pub const SINK_KINDS: &[&str] = &[
+    "host-memory",
+    "device-memory",
+    "network",
+    "timeout",
+    "process-count",
+    "thread-count",
+    "file",
+    "env-var",
+    "kernel-choice",
+    "scheduling-limit",
+    "collective",
+    "log",
+    "metric",
+    "model-load",
+    "subprocess-arg",
+    "validation-only",
+    "none",
+];
 
 /// The whole document.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -77,54 +134,6 @@ pub struct FieldReport {
     pub findings: Vec<Finding>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
-    /// What the comparison of trees needs beside the claims; no part of the document.
-    #[serde(skip)]
-    pub beside: Beside,
-}
-
-/// Facts behind the claims.
-#[derive(Clone, Debug, Default)]
-pub struct Beside {
-    pub uses: Vec<Use>,
-    /// The conditions of each rewrite in its function, where failing one ends the launch left out.
-    pub rewritten_when: Vec<Vec<String>>,
-    /// The functions around rewrites and checks, by place.
-    pub functions: BTreeMap<(String, u32), Function>,
-}
-
-/// What the code asks of the value, or makes of it, with the field's name in place of the value's.
-#[derive(Clone, Debug)]
-pub struct Use {
-    pub what: String,
-    pub path: String,
-    pub line: u32,
-    pub function: String,
-    pub grade: Grade,
-}
-
-/// The function around a rewrite or a check.
-#[derive(Clone, Debug)]
-pub struct Function {
-    /// `Class.method` or `function`.
-    pub name: String,
-    pub stage: Stage,
-    /// For each place that calls it, the conditions there; empty where they are not known or there are none.
-    pub called_when: Vec<Vec<String>>,
-}
-
-/// When a function runs.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Stage {
-    /// While the argument class works out its values: every launch meets it.
-    #[default]
-    Resolution,
-    /// While a process starts.
-    Start,
-    /// While the server runs.
-    Running,
-    /// In the code of one model or kernel, which a launch may not use at all.
-    Kernel,
 }
 
 /// How the field is declared and what the command line offers for it.
@@ -232,6 +241,7 @@ pub struct FlowEdge {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Unit {
     /// `null` if unknown.
+    #[schemars(schema_with = "unit_schema")]
     pub name: Option<String>,
     /// Bytes per unit, for sizes.
     pub bytes: Option<u64>,
@@ -269,6 +279,7 @@ pub struct DividedWhen {
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Sink {
+    #[schemars(extend("enum" = SINK_KINDS))]
     pub kind: String,
     pub path: String,
     pub line: u32,
@@ -337,4 +348,10 @@ pub struct Unresolved {
     pub line: u32,
     pub code: String,
     pub why: String,
+}
+
+/// A word of [`UNITS`], or `null`.
+fn unit_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let words = UNITS.iter().map(|unit| Some(*unit)).chain([None]);
+    schemars::json_schema!({ "type": ["string", "null"], "enum": words.collect::<Vec<_>>() })
 }

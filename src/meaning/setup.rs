@@ -5,7 +5,8 @@
 //! start from a handler. It serves the comparison of trees.
 
 use super::facts::{Facts, Shared};
-use super::report::{FieldReport, Function, Stage};
+use super::beside::{Function, Stage};
+use super::report::FieldReport;
 use crate::flow::guards::{self, Guard};
 use crate::program::*;
 use crate::syntax::ir::*;
@@ -30,11 +31,6 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The conditions of each rewrite of a field in its function, in the order of the report.
-    pub fn rewritten_when(&self, facts: &Facts) -> Vec<Vec<String>> {
-        facts.writes().map(|write| conditions(facts.shared, write.at)).collect()
-    }
-
     /// The functions around the rewrites and checks of a field.
     pub fn functions(&self, shared: &Shared, report: &FieldReport) -> BTreeMap<(String, u32), Function> {
         let writes = report.writes.iter().flatten().map(|w| (&w.path, w.line));
@@ -77,7 +73,6 @@ impl Setup {
         let program = shared.program();
         let starts = is_resolution(shared, func)
             || CONSTRUCTORS.contains(&program.func(func).name.as_str())
-            || program.profile.main_kind(&program.file(func.file).path).is_some()
             || (steps > 0 && callers(shared, func).into_iter().any(|(_, by)| self.starts(shared, by, steps - 1)));
         if starts || steps == MAX_STEPS {
             self.starts.borrow_mut().insert(func, starts);
@@ -125,6 +120,11 @@ impl Setup {
         }
         (!out.is_empty() && out.len() <= MAX_SITES && out.iter().all(|way| !way.is_empty())).then_some(out)
     }
+}
+
+/// The conditions of each rewrite of a field in its function, in the order of the report.
+pub fn rewritten_when(facts: &Facts) -> Vec<Vec<String>> {
+    facts.writes().map(|write| conditions(facts.shared, write.at)).collect()
 }
 
 /// The conditions of an expression in its function. One whose failure raises is none for what goes on.

@@ -5,8 +5,9 @@
 //! to code outside the tree is the use, with the field's name in place of whatever the value is called there. It serves
 //! the comparison of trees, in which names of locals mean nothing.
 
+use super::beside::Use;
 use super::facts::Facts;
-use super::report::{Grade, Use};
+use super::report::Grade;
 use crate::flow::graph::{Kind, Slot};
 use crate::flow::trace::StateId;
 use crate::program::*;

@@ -88,8 +88,22 @@ fn named(facts: &Facts, file: FileId) -> bool {
         let is_name = matches!(&node.kind, Expr::Str(text) if *text == field);
         is_name
             && !is_dest(ir, node.parent)
+            && !is_ordered(facts, ir, node.parent)
             && !facts.accesses.iter().any(|a| a.at.file == file && a.place == node.span)
     })
+}
+
+/// An entry of the list that gives the order of the declarations.
+fn is_ordered(facts: &Facts, ir: &FileIr, parent: Parent) -> bool {
+    let Parent::Expr(list) = parent else { return false };
+    let Parent::Stmt(stmt) = ir.exprs[list.index()].parent else { return false };
+    let order = &facts.shared.program().profile.declaration.order;
+    let is_order = |target: &ExprId| last_name(ir, *target).is_some_and(|n| n == order.as_str());
+    match &ir.stmt(stmt).kind {
+        Stmt::Assign { targets, .. } => targets.iter().any(is_order),
+        Stmt::AnnAssign { target, .. } => is_order(target),
+        _ => false,
+    }
 }
 
 /// `dest="field"`
