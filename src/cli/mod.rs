@@ -5,22 +5,31 @@
 
 mod arguments;
 pub mod bug;
+pub mod check;
+pub mod compared;
+mod config;
 pub mod console;
+pub mod diff;
 pub mod exit;
+pub mod explain;
 pub mod fields;
 pub mod filter;
+pub mod judging;
+mod kept;
 mod operands;
 pub mod output;
 pub mod report;
 pub mod schema;
 mod selection;
 pub mod session;
+pub mod snapshot;
 mod suggest;
 
 use std::ffi::OsString;
 
 use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use compared::Comparing;
 use console::Console;
 use exit::{Exit, UsageError};
 use output::OutputOptions;
@@ -63,6 +72,10 @@ struct Cli {
 enum Command {
     Report(report::ReportCommand),
     Fields(fields::FieldsCommand),
+    Diff(diff::DiffCommand),
+    Snapshot(snapshot::SnapshotCommand),
+    Check(check::CheckCommand),
+    Explain(explain::ExplainCommand),
     Schema(schema::SchemaCommand),
 }
 
@@ -79,6 +92,10 @@ pub struct Options {
     /// Threads to work with [default: one for each processor]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
+
+    /// Work everything out again, and keep nothing
+    #[arg(long, global = true, action = ArgAction::SetTrue)]
+    pub no_cache: bool,
 
     /// Say nothing on stderr but errors
     #[arg(short, long, global = true, action = ArgAction::SetTrue, conflicts_with = "verbose")]
@@ -106,12 +123,12 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Err(refusal) => return exit::refused(&refusal),
     };
     Console::with_streams(&cli.options, |console| {
-        let result = session::installed().and_then(|backend| run_command(&cli, &backend, console));
+        let result = session::installed(!cli.options.no_cache).and_then(|backend| run_command(&cli, &backend, console));
         exit::told(result, console)
     })
 }
 
-fn run_command(cli: &Cli, backend: &dyn Backend, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+fn run_command<B: Backend + Comparing>(cli: &Cli, backend: &B, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     if let Some(jobs) = cli.options.jobs {
         rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build_global().map_err(|error| {
             UsageError::new(format!("cannot start {jobs} threads: {error}"), "give a smaller --jobs")
@@ -120,6 +137,10 @@ fn run_command(cli: &Cli, backend: &dyn Backend, console: &mut Console<'_>) -> a
     match &cli.command {
         Command::Report(command) => command.run(&cli.options, backend, console),
         Command::Fields(command) => command.run(&cli.options, backend, console),
+        Command::Diff(command) => command.run(&cli.options, backend, console),
+        Command::Snapshot(command) => command.run(&cli.options, backend, console),
+        Command::Check(command) => command.run(&cli.options, backend, console),
+        Command::Explain(command) => command.run(&cli.options, console),
         Command::Schema(command) => command.run(&cli.options, console),
     }
 }

@@ -3,12 +3,14 @@
 //! This is the one place where `cli` meets `source` and `meaning`, so that commands can be tested with reports written
 //! by hand.
 
+use super::compared::{Comparable, Comparing, FromFile, FromTree};
+use super::kept::Kept;
 use crate::meaning::list::FieldList;
 use crate::meaning::report::{Report, SourceInfo};
 use crate::meaning::{Analysis, Begin};
 use crate::program::FileSet;
 use crate::program::profile::Profile;
-use crate::source::{self, Naming, Tree};
+use crate::source::{self, Naming, SourceError, Tree};
 use anyhow::Context;
 
 /// Opens sources.
@@ -46,13 +48,15 @@ pub trait Session {
 ///
 /// # Errors
 /// If the profile that ships with argtrace cannot be read, which is a bug.
-pub fn installed() -> anyhow::Result<impl Backend> {
-    Ok(Installed { profile: Profile::builtin()? })
+pub fn installed(cache: bool) -> anyhow::Result<impl Backend + Comparing> {
+    Ok(Installed { profile: Profile::builtin()?, cache })
 }
 
 /// Opens sources and analyses them.
 struct Installed {
     profile: Profile,
+    /// Whether what was worked out before is used.
+    cache: bool,
 }
 
 impl Installed {
@@ -62,7 +66,7 @@ impl Installed {
 }
 
 /// A tree and its analysis.
-struct Opened {
+pub struct Opened {
     shown: String,
     tree_notes: Vec<String>,
     analysis: Analysis,
@@ -87,11 +91,31 @@ impl Backend for Installed {
     }
 
     fn open(&self, spec: Option<&str>, say: &dyn Fn(&str)) -> anyhow::Result<Box<dyn Session>> {
+        Ok(Box::new(self.analysed(&self.tree(spec, say)?)?))
+    }
+}
+
+impl Comparing for Installed {
+    fn comparable(&self, spec: Option<&str>, say: &dyn Fn(&str)) -> anyhow::Result<Box<dyn Comparable>> {
+        if let Some(spec) = spec.filter(|spec| FromFile::names(spec)) {
+            return Ok(Box::new(FromFile::open(spec)?));
+        }
+        let tree = self.tree(spec, say)?;
+        let kept = if self.cache { Kept::of(&tree, &self.options()) } else { Kept::nowhere() };
+        Ok(Box::new(FromTree::new(self.analysed(&tree)?, kept)))
+    }
+}
+
+impl Installed {
+    fn tree(&self, spec: Option<&str>, say: &dyn Fn(&str)) -> Result<Tree, SourceError> {
         let options = source::Options { progress: Some(say), ..self.options() };
-        let tree = match spec {
-            Some(spec) => source::open(spec, &options)?,
-            None => source::open_current(&options)?,
-        };
+        match spec {
+            Some(spec) => source::open(spec, &options),
+            None => source::open_current(&options),
+        }
+    }
+
+    fn analysed(&self, tree: &Tree) -> anyhow::Result<Opened> {
         let version = tree.version().unwrap_or("of unknown version");
         let shown = format!("{} {} ({} {})", tree.package(), version, tree.kind(), tree.display());
         let info = SourceInfo {
@@ -100,8 +124,14 @@ impl Backend for Installed {
             kind: tree.kind().as_str().to_owned(),
         };
         let analysis =
-            Analysis::open(&Texts(&tree), info, self.profile.clone()).with_context(|| format!("reading {shown}"))?;
-        Ok(Box::new(Opened { shown, tree_notes: tree.notes().to_vec(), analysis }))
+            Analysis::open(&Texts(tree), info, self.profile.clone()).with_context(|| format!("reading {shown}"))?;
+        Ok(Opened { shown, tree_notes: tree.notes().to_vec(), analysis })
+    }
+}
+
+impl Opened {
+    pub fn analysis(&self) -> &Analysis {
+        &self.analysis
     }
 }
 

@@ -88,7 +88,8 @@ enum Taken {
 
 fn taken(snapshot: &Snapshot, flag: &str) -> Taken {
     let set = snapshot.fields.iter().flat_map(|m| m.flags.iter().map(|f| (f, Some(&m.field))));
-    let all: Vec<(&String, Option<&String>)> = set.chain(snapshot.retired_flags.iter().map(|r| (&r.flag, None))).collect();
+    let all: Vec<(&String, Option<&String>)> =
+        set.chain(snapshot.retired_flags.iter().map(|r| (&r.flag, None))).collect();
     if let Some((_, field)) = all.iter().find(|(f, _)| *f == flag) {
         return Taken::Exactly(field.cloned());
     }
@@ -142,14 +143,16 @@ fn flags(pair: &Pair, old: &Meaning, new: &Meaning) -> Vec<Change> {
             }
             Taken::Not if exchanged => {
                 let message = format!("{flag} is not taken any more; it is {} now", come[0]);
-                Change::new(Code::FlagRenamed, &new.field, Level::Breaking, message).values((*flag).clone(), come[0].clone())
+                Change::new(Code::FlagRenamed, &new.field, Level::Breaking, message)
+                    .values((*flag).clone(), come[0].clone())
             }
             Taken::Not => {
                 let message = match new.flags.first() {
                     Some(other) => format!("{flag} is not taken any more; {other} is"),
                     None => format!("{flag} is not taken any more, and no flag sets {}", new.field),
                 };
-                Change::new(Code::FlagRemoved, &new.field, Level::Breaking, message).values((*flag).clone(), Value::Null)
+                Change::new(Code::FlagRemoved, &new.field, Level::Breaking, message)
+                    .values((*flag).clone(), Value::Null)
             }
         };
         let flag = change.flag.clone().unwrap_or_else(|| (*flag).clone());
@@ -182,7 +185,8 @@ fn default(pair: &Pair, old: &Meaning, new: &Meaning) -> Option<Change> {
     if a == b {
         return None;
     }
-    let (before, after) = (old.default.as_ref().map_or(Value::Null, |d| json(d)), new.default.as_ref().map_or(Value::Null, |d| json(d)));
+    let (before, after) =
+        (old.default.as_ref().map_or(Value::Null, |d| json(d)), new.default.as_ref().map_or(Value::Null, |d| json(d)));
     let shown = |m: &Meaning| m.default.clone().unwrap_or_else(|| String::from("required"));
     let level = match (&old.default, &new.default) {
         (Some(_), None) => Level::Breaking,
@@ -190,10 +194,13 @@ fn default(pair: &Pair, old: &Meaning, new: &Meaning) -> Option<Change> {
         _ => Level::Behaviour,
     };
     let message = match level {
-        Level::Cosmetic => format!("{} begins as {} where it began as {}, and ends up the same", new.field, shown(new), shown(old)),
+        Level::Cosmetic => {
+            format!("{} begins as {} where it began as {}, and ends up the same", new.field, shown(new), shown(old))
+        }
         _ => format!("{} is {} where it was {}, unless it is given", new.field, shown(new), shown(old)),
     };
-    let change = Change::new(Code::DefaultChanged, &new.field, level, message).flag(new.flags.first().map(String::as_str));
+    let change =
+        Change::new(Code::DefaultChanged, &new.field, level, message).flag(new.flags.first().map(String::as_str));
     Some(change.values(before, after).places(Some(&old.at), Some(&new.at)))
 }
 
@@ -214,7 +221,10 @@ fn same_in_the_end(pair: &Pair, old: &Meaning, new: &Meaning) -> bool {
             (Term::Not(inner), Some(first)) => matches!(&**inner, Term::Field(_)) && !first.truth(),
             _ => false,
         };
-        let always = meaning.rewrites.iter().find(|r| release.texts.all(&r.when).conjuncts().iter().all(unset) && !r.when.is_empty());
+        let always = meaning
+            .rewrites
+            .iter()
+            .find(|r| release.texts.all(&r.when).conjuncts().iter().all(unset) && !r.when.is_empty());
         always.map_or(Some(first.clone()), |r| Some(release.texts.term(&r.to)))
     };
     let (a, b) = (filled(old, true), filled(new, false));
@@ -246,21 +256,25 @@ fn type_(old: &Meaning, new: &Meaning) -> Option<Change> {
         return None;
     }
     // What the parser makes of a value decides; an annotation alone changes nothing.
-    let parsed = |m: &Meaning, canonical: &Option<String>| m.converter.clone().or_else(|| canonical.as_deref().map(converter));
+    let parsed =
+        |m: &Meaning, canonical: &Option<String>| m.converter.clone().or_else(|| canonical.as_deref().map(converter));
     let (was, is) = (parsed(old, &a), parsed(new, &b));
     let level = match (was.as_deref(), is.as_deref()) {
         (was, is) if was == is => Level::Cosmetic,
         (Some("int"), Some("float")) | (Some(_), Some("str")) => Level::Cosmetic,
-        (Some("float"), Some("int")) | (Some("str"), Some("int" | "float")) | (_, Some("bool")) | (Some("bool"), _) => Level::Breaking,
+        (Some("float"), Some("int")) | (Some("str"), Some("int" | "float")) | (_, Some("bool")) | (Some("bool"), _) => {
+            Level::Breaking
+        }
         _ => Level::Cosmetic,
     };
-    let (before, after) = if a == b {
-        (text(&old.converter), text(&new.converter))
-    } else {
-        (text(&old.type_), text(&new.type_))
-    };
+    let (before, after) =
+        if a == b { (text(&old.converter), text(&new.converter)) } else { (text(&old.type_), text(&new.type_)) };
     let message = format!("{} is {} where it was {}", new.field, shown(&after), shown(&before));
-    Some(Change::new(Code::TypeChanged, &new.field, level, message).values(before, after).places(Some(&old.at), Some(&new.at)))
+    Some(
+        Change::new(Code::TypeChanged, &new.field, level, message)
+            .values(before, after)
+            .places(Some(&old.at), Some(&new.at)),
+    )
 }
 
 fn shown(value: &Value) -> String {
@@ -278,7 +292,10 @@ fn canonical_type(text: &str) -> String {
     let union = out.strip_prefix("Union[").and_then(|rest| rest.strip_suffix(']'));
     let mut parts: BTreeSet<String> = match (optional, union) {
         (Some(inner), _) => {
-            let inner = inner.strip_prefix("Union[").and_then(|rest| rest.strip_suffix(']')).map_or(vec![inner], |u| split(u, ','));
+            let inner = inner
+                .strip_prefix("Union[")
+                .and_then(|rest| rest.strip_suffix(']'))
+                .map_or(vec![inner], |u| split(u, ','));
             inner.into_iter().map(str::to_owned).chain([String::from("None")]).collect()
         }
         (_, Some(inner)) => split(inner, ',').into_iter().map(str::to_owned).collect(),
@@ -328,20 +345,38 @@ fn choices(old: &Meaning, new: &Meaning) -> Vec<Change> {
             .values(list(&old.choices), list(&new.choices))
             .places(Some(old.told_at()), Some(new.told_at()))
     };
-    let names = |values: &[&Value]| values.iter().map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned)).collect::<Vec<_>>().join(", ");
+    let names = |values: &[&Value]| {
+        values.iter().map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned)).collect::<Vec<_>>().join(", ")
+    };
     match (fixed(old), fixed(new)) {
         (false, false) => Vec::new(),
-        (false, true) if old.extensible => vec![change(Code::ChoicesAdded, Level::Cosmetic, format!("the choices of {} are known: {}", new.field, names(&come)))],
-        (false, true) => vec![change(Code::ChoicesRemoved, Level::Breaking, format!("{} took any value and takes only {}", new.field, names(&come)))],
+        (false, true) if old.extensible => vec![change(
+            Code::ChoicesAdded,
+            Level::Cosmetic,
+            format!("the choices of {} are known: {}", new.field, names(&come)),
+        )],
+        (false, true) => vec![change(
+            Code::ChoicesRemoved,
+            Level::Breaking,
+            format!("{} took any value and takes only {}", new.field, names(&come)),
+        )],
         (true, false) => vec![change(Code::ChoicesAdded, Level::Cosmetic, format!("{} takes any value", new.field))],
         (true, true) => {
             let mut out = Vec::new();
             if !gone.is_empty() {
                 let level = if new.extensible { Level::Behaviour } else { Level::Breaking };
-                out.push(change(Code::ChoicesRemoved, level, format!("{} no longer takes {}", new.field, names(&gone))));
+                out.push(change(
+                    Code::ChoicesRemoved,
+                    level,
+                    format!("{} no longer takes {}", new.field, names(&gone)),
+                ));
             }
             if !come.is_empty() {
-                out.push(change(Code::ChoicesAdded, Level::Cosmetic, format!("{} also takes {}", new.field, names(&come))));
+                out.push(change(
+                    Code::ChoicesAdded,
+                    Level::Cosmetic,
+                    format!("{} also takes {}", new.field, names(&come)),
+                ));
             }
             out
         }
@@ -352,7 +387,12 @@ fn deprecated(old: &Meaning, new: &Meaning) -> Option<Change> {
     let notice = new.deprecated.as_ref().filter(|_| old.deprecated.is_none())?;
     let level = if new.flags.is_empty() && !old.flags.is_empty() { Level::Behaviour } else { Level::Cosmetic };
     let change = Change::new(Code::Deprecated, &new.field, level, format!("{} is deprecated: {notice}", usual(new)));
-    Some(change.flag(new.flags.first().or(old.flags.first()).map(String::as_str)).values(Value::Null, notice.clone()).places(Some(old.told_at()), Some(new.told_at())))
+    Some(
+        change
+            .flag(new.flags.first().or(old.flags.first()).map(String::as_str))
+            .values(Value::Null, notice.clone())
+            .places(Some(old.told_at()), Some(new.told_at())),
+    )
 }
 
 fn usual(meaning: &Meaning) -> &str {

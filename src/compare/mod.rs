@@ -13,8 +13,9 @@ mod checks;
 pub mod codes;
 mod declared;
 mod parse;
+pub mod policy;
 mod relations;
-mod renames;
+pub mod renames;
 mod rewrites;
 mod scope;
 pub mod snapshot;
@@ -120,7 +121,8 @@ pub fn diff(old: &Snapshot, new: &Snapshot, fields: Option<&[String]>) -> Diff {
     if let Some(fields) = fields {
         changes.retain(|change| change.about().any(|name| fields.iter().any(|f| f == name)));
     }
-    let mut changes: Vec<Change> = changes.into_iter().map(|change| told_of_usual_flag(&pair, change).sealed()).collect();
+    let mut changes: Vec<Change> =
+        changes.into_iter().map(|change| told_of_usual_flag(&pair, change).sealed()).collect();
     let key = |c: &Change| (Reverse(c.level), c.field.clone(), c.code, c.fingerprint.clone());
     changes.sort_by_cached_key(key);
     changes.dedup_by(|a, b| a.fingerprint == b.fingerprint);

@@ -188,9 +188,7 @@ fn unary(op: UnaryOp, operand: Term) -> Term {
         (UnaryOp::Neg, Term::Literal(Literal::Float(_))) => {
             operand.literal().and_then(Literal::number).map_or(operand.clone(), |n| Term::Literal(Literal::float(-n)))
         }
-        (UnaryOp::Neg, _) => {
-            Term::Binary("-", Box::new(Term::Literal(Literal::Int(0))), Box::new(operand))
-        }
+        (UnaryOp::Neg, _) => Term::Binary("-", Box::new(Term::Literal(Literal::Int(0))), Box::new(operand)),
         _ => operand,
     }
 }
@@ -203,7 +201,9 @@ fn binary(op: BinOp, left: Term, right: Term) -> Term {
     }
     // Numbers commute; a literal stands on the right.
     let (left, right) = match op {
-        BinOp::Add | BinOp::Mul if (left.literal().is_some(), &left) > (right.literal().is_some(), &right) => (right, left),
+        BinOp::Add | BinOp::Mul if (left.literal().is_some(), &left) > (right.literal().is_some(), &right) => {
+            (right, left)
+        }
         _ => (left, right),
     };
     Term::Binary(op.text(), Box::new(left), Box::new(right))
@@ -254,8 +254,20 @@ fn compare(op: CmpOp, left: Term, right: Term) -> Term {
     };
     let (order, left, right) = if swap { (order.turned(), right, left) } else { (order, left, right) };
     match (order, right.literal()) {
-        (Order::Equal, Some(Literal::Bool(value))) => if *value { left } else { left.negated() },
-        (Order::Unequal, Some(Literal::Bool(value))) => if *value { left.negated() } else { left },
+        (Order::Equal, Some(Literal::Bool(value))) => {
+            if *value {
+                left
+            } else {
+                left.negated()
+            }
+        }
+        (Order::Unequal, Some(Literal::Bool(value))) => {
+            if *value {
+                left.negated()
+            } else {
+                left
+            }
+        }
         (Order::Equal | Order::Unequal, Some(value)) => Term::OneOf {
             subject: Box::new(left),
             values: BTreeSet::from([value.clone()]),

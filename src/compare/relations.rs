@@ -25,9 +25,8 @@ pub fn precedence(pair: &Pair, old: &Meaning, new: &Meaning) -> Vec<Change> {
     let key = |r: &Relation| (r.relation.clone(), r.other_kind.clone(), pair.renamed(&r.other));
     let keys = |m: &Meaning| m.precedence.iter().filter(|r| told_here(pair, r)).map(key).collect::<BTreeSet<_>>();
     let (before, after) = (keys(old), keys(new));
-    let find = |m: &'_ Meaning, wanted: &(String, String, String)| {
-        m.precedence.iter().find(|r| key(r) == *wanted).cloned()
-    };
+    let find =
+        |m: &'_ Meaning, wanted: &(String, String, String)| m.precedence.iter().find(|r| key(r) == *wanted).cloned();
     let mut out = Vec::new();
     for gone in before.difference(&after) {
         let Some(relation) = find(old, gone) else { continue };
@@ -59,7 +58,8 @@ pub fn precedence(pair: &Pair, old: &Meaning, new: &Meaning) -> Vec<Change> {
 
 /// Is the relation told of this argument, and not of the other?
 fn told_here(pair: &Pair, relation: &Relation) -> bool {
-    let other_is_field = relation.other_kind == "field" && pair.new.snapshot.field(&pair.renamed(&relation.other)).is_some();
+    let other_is_field =
+        relation.other_kind == "field" && pair.new.snapshot.field(&pair.renamed(&relation.other)).is_some();
     !(other_is_field && MIRRORS.contains(&relation.relation.as_str()))
 }
 
@@ -89,10 +89,12 @@ pub fn active_when(pair: &Pair, old: &Meaning, new: &Meaning) -> Option<Change> 
         return None;
     }
     let only = |all: &[Active], side: &BTreeSet<Term>, release: &Release, other: &BTreeSet<Term>| {
-        all.iter().find(|a| {
-            let term = condition(pair, release, a);
-            side.contains(&term) && !other.contains(&term)
-        }).map(|a| (a.at.clone(), a.grade))
+        all.iter()
+            .find(|a| {
+                let term = condition(pair, release, a);
+                side.contains(&term) && !other.contains(&term)
+            })
+            .map(|a| (a.at.clone(), a.grade))
     };
     let gone = only(&old.active_when, &before, &pair.old, &after);
     let come = only(&new.active_when, &after, &pair.new, &before);

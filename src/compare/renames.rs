@@ -82,7 +82,8 @@ fn likeness(release: &Snapshot, a: &Meaning, b: &Meaning) -> Option<(u32, &'stat
 
 fn same_choices_and_type(a: &Meaning, b: &Meaning) -> bool {
     let shared = a.choices.iter().filter(|c| b.choices.contains(c)).count();
-    let type_of = |m: &Meaning| m.type_.as_deref().map(|t| t.trim_start_matches("Optional[").trim_end_matches(']').to_owned());
+    let type_of =
+        |m: &Meaning| m.type_.as_deref().map(|t| t.trim_start_matches("Optional[").trim_end_matches(']').to_owned());
     let same_type = type_of(a) == type_of(b) || !(a.choices.is_empty() && b.choices.is_empty());
     same_type && 2 * shared >= a.choices.len().max(b.choices.len())
 }

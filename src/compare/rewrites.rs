@@ -207,7 +207,11 @@ fn changed(pair: &Pair, meaning: &Meaning, a: &Merged, b: &Merged) -> Change {
         format!("{field} is set to {} where it was set to {}", b.rewrite.to, a.rewrite.to)
     };
     let differs = a.to != b.to || pair.world.exceeds(&a.parts, &b.parts) || pair.world.exceeds(&b.parts, &a.parts);
-    let level = if harmless(pair, b) || only_for_new_models(pair, a, b) || !differs { Level::Cosmetic } else { Level::Behaviour };
+    let level = if harmless(pair, b) || only_for_new_models(pair, a, b) || !differs {
+        Level::Cosmetic
+    } else {
+        Level::Behaviour
+    };
     Change::new(Code::RewriteChanged, field, level, message)
         .with(a.fields().into_iter().chain(b.fields()))
         .values(said(a.rewrite), said(b.rewrite))
@@ -261,7 +265,11 @@ fn when(rewrite: &Rewrite) -> String {
 /// Parts of a condition as one text.
 pub fn conjunction(parts: &[String]) -> String {
     let wrapped = |part: &String| {
-        if parts.len() > 1 && part.contains(" or ") && !part.starts_with('(') { format!("({part})") } else { part.clone() }
+        if parts.len() > 1 && part.contains(" or ") && !part.starts_with('(') {
+            format!("({part})")
+        } else {
+            part.clone()
+        }
     };
     parts.iter().map(wrapped).collect::<Vec<_>>().join(" and ")
 }

@@ -13,7 +13,21 @@ use crate::meaning::report::Grade;
 const FRONT: &[&str] = &["launcher", "http_server", "tokenizer"];
 /// Units of what can be shared out.
 const AMOUNTS: &[&str] = &[
-    "bytes", "KB", "KiB", "MB", "MiB", "GB", "GiB", "tokens", "pages", "requests", "sequences", "layers", "fraction", "ratio", "count",
+    "bytes",
+    "KB",
+    "KiB",
+    "MB",
+    "MiB",
+    "GB",
+    "GiB",
+    "tokens",
+    "pages",
+    "requests",
+    "sequences",
+    "layers",
+    "fraction",
+    "ratio",
+    "count",
 ];
 /// Tools beside the server.
 const OTHER: &str = "other";
@@ -61,7 +75,8 @@ pub fn held(old: &Meaning, new: &Meaning) -> Option<Change> {
 
 fn kinds(processes: &BTreeSet<String>) -> BTreeSet<&str> {
     let kind = |p: &'_ String| if FRONT.contains(&p.as_str()) { None } else { Some(p.clone()) };
-    let mut out: BTreeSet<&str> = processes.iter().map(String::as_str).filter(|p| !FRONT.contains(p) && *p != OTHER).collect();
+    let mut out: BTreeSet<&str> =
+        processes.iter().map(String::as_str).filter(|p| !FRONT.contains(p) && *p != OTHER).collect();
     if processes.iter().any(|p| kind(p).is_none()) {
         out.insert("launcher");
     }
@@ -90,18 +105,28 @@ pub fn divided(pair: &Pair, old: &Meaning, new: &Meaning) -> Option<Change> {
     };
     let grade = old.scope_grade.min(new.scope_grade);
     // A new divisor that is 1 unless it is given shares nothing out.
-    let inert = |by: &String| pair.world.new.get(by).is_some_and(|default| default.as_ref().and_then(|d| d.number()) == Some(1.0));
+    let inert = |by: &String| {
+        pair.world.new.get(by).is_some_and(|default| default.as_ref().and_then(|d| d.number()) == Some(1.0))
+    };
     let harmless = a.is_subset(&b) && b.difference(&a).all(inert);
     // How many ranks there are, a port, a switch: nothing of these is shared out, whatever is computed with them.
     let amount = new.unit.as_ref().is_some_and(|unit| AMOUNTS.contains(&unit.name.as_str()));
     let level = if harmless || !amount || grade < Grade::Inferred { Level::Cosmetic } else { Level::Behaviour };
-    let message = format!("{} is shared out over {} where it was over {}", new.field, over(&new.divided_by), over(&old.divided_by));
+    let message = format!(
+        "{} is shared out over {} where it was over {}",
+        new.field,
+        over(&new.divided_by),
+        over(&old.divided_by)
+    );
     let list = |names: BTreeSet<String>| serde_json::Value::from(names.into_iter().collect::<Vec<_>>());
     let fields: Vec<String> = a.symmetric_difference(&b).cloned().collect();
     Some(
         Change::new(Code::DividedByChanged, &new.field, level, message)
             .with(fields)
-            .places(only(&old.divided_by, &b).as_ref().or(Some(&old.at)), only(&new.divided_by, &a).as_ref().or(Some(&new.at)))
+            .places(
+                only(&old.divided_by, &b).as_ref().or(Some(&old.at)),
+                only(&new.divided_by, &a).as_ref().or(Some(&new.at)),
+            )
             .values(list(a), list(b))
             .grade(grade),
     )

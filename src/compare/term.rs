@@ -378,7 +378,9 @@ impl fmt::Display for Literal {
             Literal::Bool(false) => f.write_str("False"),
             Literal::Int(n) => write!(f, "{n}"),
             Literal::Float(text) => f.write_str(text),
-            Literal::Str(text) => write!(f, "\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")),
+            Literal::Str(text) => {
+                write!(f, "\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+            }
         }
     }
 }

@@ -33,7 +33,8 @@ pub fn changes(pair: &Pair, old: &Meaning, new: &Meaning) -> Vec<Change> {
             out.push(computed(new, (&a, was), (&b, is)));
         }
     }
-    let kinds = |m: &Meaning| m.sinks.keys().filter(|k| !TELLING.contains(&k.as_str())).cloned().collect::<BTreeSet<_>>();
+    let kinds =
+        |m: &Meaning| m.sinks.keys().filter(|k| !TELLING.contains(&k.as_str())).cloned().collect::<BTreeSet<_>>();
     let (old_kinds, new_kinds) = (kinds(old), kinds(new));
     let of = |meaning: &Meaning, kinds: BTreeSet<&String>| -> Vec<(String, Spot, Grade)> {
         kinds.into_iter().filter_map(|k| meaning.sinks.get(k).map(|s| (k.clone(), s.at.clone(), s.grade))).collect()
@@ -53,12 +54,20 @@ fn life(old: &Meaning, new: &Meaning) -> Option<Change> {
         (false, true) => {
             let message = format!("nothing reads {} any more", new.field);
             let change = Change::new(Code::ConsumerRemoved, &new.field, Level::Behaviour, message);
-            Some(change.values("read", serde_json::Value::Null).places(first(old).as_ref().or(Some(&old.at)), Some(&new.at)))
+            Some(
+                change
+                    .values("read", serde_json::Value::Null)
+                    .places(first(old).as_ref().or(Some(&old.at)), Some(&new.at)),
+            )
         }
         (true, false) => {
             let message = format!("{} is read now; nothing read it before", new.field);
             let change = Change::new(Code::ConsumerAdded, &new.field, Level::Behaviour, message);
-            Some(change.values(serde_json::Value::Null, "read").places(Some(&old.at), first(new).as_ref().or(Some(&new.at))))
+            Some(
+                change
+                    .values(serde_json::Value::Null, "read")
+                    .places(Some(&old.at), first(new).as_ref().or(Some(&new.at))),
+            )
         }
         _ => None,
     }
@@ -121,7 +130,8 @@ fn form(term: &Term) -> Term {
 fn computed(new: &Meaning, (a, was): (&Term, &Use), (b, is): (&Term, &Use)) -> Change {
     let grade = was.grade.min(is.grade);
     // A threshold or factor that differs is another result; a test against other values may be for new ones.
-    let numbers = matches!(a, Term::Choice { .. } | Term::Binary(..)) && matches!(b, Term::Choice { .. } | Term::Binary(..));
+    let numbers =
+        matches!(a, Term::Choice { .. } | Term::Binary(..)) && matches!(b, Term::Choice { .. } | Term::Binary(..));
     let level = if numbers && grade == Grade::Proved { Level::Behaviour } else { Level::Cosmetic };
     let message = format!("{} where it was {}", is.what, was.what);
     Change::new(Code::ComputationChanged, &new.field, level, message)
@@ -140,9 +150,11 @@ fn consumers(code: Code, new: &Meaning, uses: Vec<&Use>, sinks: Vec<(String, Spo
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
     let list = format!("{}{rest}", texts.join("; "));
     let change = match code {
-        Code::ConsumerAdded => Change::new(code, &new.field, Level::Cosmetic, format!("{} is also used in: {list}", new.field))
-            .values(serde_json::Value::Null, list)
-            .places(None, Some(at)),
+        Code::ConsumerAdded => {
+            Change::new(code, &new.field, Level::Cosmetic, format!("{} is also used in: {list}", new.field))
+                .values(serde_json::Value::Null, list)
+                .places(None, Some(at))
+        }
         _ => Change::new(code, &new.field, Level::Cosmetic, format!("{} is no longer used in: {list}", new.field))
             .values(list, serde_json::Value::Null)
             .places(Some(at), None),

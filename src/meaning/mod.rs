@@ -29,6 +29,7 @@ use definition::{DefinitionError, Definitions};
 use facts::{Facts, Shared};
 use list::{FieldEntry, FieldList};
 use report::{FieldReport, Report, SourceInfo};
+use rustc_hash::FxHashMap;
 
 /// A tree, ready to be asked.
 pub struct Analysis {
@@ -95,15 +96,26 @@ impl Analysis {
         FieldList { schema: list::SCHEMA.to_owned(), source: self.source.clone(), fields }
     }
 
-    /// All fields, with what a comparison needs beside the claims.
-    pub fn meanings(&self, begin: Begin) -> Meanings {
+    /// All fields, with what a comparison needs beside the claims. Where only some are `wanted`, the others have their
+    /// declaration alone.
+    pub fn meanings(&self, wanted: Option<&[String]>, begin: Begin) -> Meanings {
         let setup = setup::Setup::default();
-        let said = self.each(&self.field_names(), begin, |facts| {
+        let names = self.field_names();
+        let said = self.each(wanted.unwrap_or(&names), begin, |facts| {
             let report = meaning(facts);
             let functions = setup.functions(facts.shared, &report);
             (report, Beside { uses: uses::of(facts), rewritten_when: setup::rewritten_when(facts), functions })
         });
-        let (fields, beside) = said.into_iter().unzip();
+        let mut said: FxHashMap<String, _> = said.into_iter().map(|pair| (pair.0.field.clone(), pair)).collect();
+        let declared = |d: &definition::Declared| FieldReport {
+            field: d.field.to_string(),
+            definition: d.definition.clone(),
+            ..FieldReport::default()
+        };
+        let of = |d: &definition::Declared| {
+            said.remove(d.field.as_str()).unwrap_or_else(|| (declared(d), Beside::default()))
+        };
+        let (fields, beside) = self.definitions.fields.iter().map(of).unzip();
         let report = Report { schema: report::SCHEMA.to_owned(), source: self.source.clone(), fields };
         Meanings { report, beside, retired_flags: self.retired_flags() }
     }

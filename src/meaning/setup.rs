@@ -4,8 +4,8 @@
 //! a request brings about, no launch. Callers are followed by name for a few steps: cheap, and enough to tell a step of the
 //! start from a handler. It serves the comparison of trees.
 
-use super::facts::{Facts, Shared};
 use super::beside::{Function, Stage};
+use super::facts::{Facts, Shared};
 use super::report::FieldReport;
 use crate::flow::guards::{self, Guard};
 use crate::program::*;
