@@ -20,6 +20,12 @@ pub trait Comparing {
     /// # Errors
     /// If there is no such source, or it cannot be read.
     fn comparable(&self, source: Option<&str>, say: &dyn Fn(&str)) -> anyhow::Result<Box<dyn Comparable>>;
+
+    /// The releases from one version to another, as sources, oldest first; an empty text is an open end.
+    ///
+    /// # Errors
+    /// If the package index cannot be asked, or a text is no version.
+    fn releases(&self, from: &str, to: &str, say: &dyn Fn(&str)) -> anyhow::Result<Vec<String>>;
 }
 
 /// One side.

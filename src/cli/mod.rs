@@ -14,6 +14,7 @@ pub mod exit;
 pub mod explain;
 pub mod fields;
 pub mod filter;
+pub mod history;
 pub mod judging;
 mod kept;
 mod operands;
@@ -75,6 +76,7 @@ enum Command {
     Diff(diff::DiffCommand),
     Snapshot(snapshot::SnapshotCommand),
     Check(check::CheckCommand),
+    History(history::HistoryCommand),
     Explain(explain::ExplainCommand),
     Schema(schema::SchemaCommand),
 }
@@ -140,6 +142,7 @@ fn run_command<B: Backend + Comparing>(cli: &Cli, backend: &B, console: &mut Con
         Command::Diff(command) => command.run(&cli.options, backend, console),
         Command::Snapshot(command) => command.run(&cli.options, backend, console),
         Command::Check(command) => command.run(&cli.options, backend, console),
+        Command::History(command) => command.run(&cli.options, backend, console),
         Command::Explain(command) => command.run(&cli.options, console),
         Command::Schema(command) => command.run(&cli.options, console),
     }

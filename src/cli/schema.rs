@@ -8,6 +8,7 @@ use super::console::Console;
 use super::exit::Exit;
 use super::output::Format;
 use crate::compare::change::Diff;
+use crate::compare::history::History;
 use crate::compare::snapshot::Snapshot;
 use crate::meaning::list::FieldList;
 use crate::meaning::report::Report;
@@ -30,6 +31,8 @@ enum Document {
     Diff,
     // What `argtrace snapshot` writes.
     Snapshot,
+    // What `argtrace history --format json` writes.
+    History,
 }
 
 impl Document {
@@ -39,6 +42,7 @@ impl Document {
             Document::Fields => schema_for!(FieldList),
             Document::Diff => schema_for!(Diff),
             Document::Snapshot => schema_for!(Snapshot),
+            Document::History => schema_for!(History),
         }
     }
 }

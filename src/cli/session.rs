@@ -104,6 +104,11 @@ impl Comparing for Installed {
         let kept = if self.cache { Kept::of(&tree, &self.options()) } else { Kept::nowhere() };
         Ok(Box::new(FromTree::new(self.analysed(&tree)?, kept)))
     }
+
+    fn releases(&self, from: &str, to: &str, say: &dyn Fn(&str)) -> anyhow::Result<Vec<String>> {
+        let options = source::Options { progress: Some(say), ..self.options() };
+        Ok(source::releases(from, to, &options)?)
+    }
 }
 
 impl Installed {

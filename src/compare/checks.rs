@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::change::{Change, Level};
 use super::codes::Code;
-use super::rewrites::{bare, conjunction};
+use super::rewrites::{bare, conjunction, difference};
 use super::snapshot::{Check, Outcome};
 use super::term::Term;
 use super::{Pair, Release};
@@ -18,6 +18,8 @@ use crate::meaning::report::Grade;
 struct Case<'s> {
     check: &'s Check,
     parts: BTreeSet<Term>,
+    /// It also hangs on something that is no argument.
+    hangs_on_more: bool,
     words: FxHashSet<String>,
     matched: bool,
 }
@@ -39,11 +41,16 @@ pub fn changes(pair: &Pair) -> Vec<Change> {
 }
 
 fn cases<'s>(pair: &Pair, release: &'s Release<'s>) -> Vec<Case<'s>> {
-    let case = |check: &'s Check| Case {
-        check,
-        parts: without_set(pair.blur.parts(&release.texts.all(&check.when))),
-        words: words(check.message.as_deref().unwrap_or("")),
-        matched: false,
+    let case = |check: &'s Check| {
+        let all = release.texts.all(&check.when);
+        let opaque = |part: Term| pair.blur.blurred(&part) == Term::Hole;
+        Case {
+            check,
+            hangs_on_more: all.clone().conjuncts().into_iter().any(opaque),
+            parts: without_set(pair.blur.parts(&all)),
+            words: words(check.message.as_deref().unwrap_or("")),
+            matched: false,
+        }
     };
     release.snapshot.checks.iter().map(case).collect()
 }
@@ -158,11 +165,11 @@ fn changed(pair: &Pair, a: &Case, b: &Case) -> Option<Change> {
         (Outcome::Warning, _) => ("warns under another condition", Level::Cosmetic),
         (Outcome::Clamp, _) => ("cuts the value to another limit", named(b, Level::Behaviour)),
         (Outcome::Error, _) if !fails_anew && !passes_anew => ("names other values", Level::Cosmetic),
-        (Outcome::Error, _) if laxer => ("asks for less than it did", named(b, Level::Behaviour)),
-        (Outcome::Error, _) if stricter && fails_anew => ("asks for more than it did", startup(b)),
+        (Outcome::Error, _) if laxer => ("is laxer", named(b, Level::Behaviour)),
+        (Outcome::Error, _) if stricter && fails_anew => ("is stricter", startup(b)),
         (Outcome::Error, _) => ("has another condition", named(b, Level::Behaviour)),
     };
-    let message = format!("the check {} {what}", quoted(b.check));
+    let message = format!("the check {} {what}: {}", quoted(b.check), difference(&a.parts, &b.parts));
     Some(
         about(pair, Code::ConstraintChanged, b, level, message)?
             .with(a.check.fields.iter().cloned())
@@ -215,7 +222,11 @@ fn added(pair: &Pair, case: &Case) -> Option<Change> {
 
 /// A launch meets what runs at the start; a request meets the rest.
 fn startup(case: &Case) -> Level {
-    named(case, if case.check.stage == Stage::Running { Level::Behaviour } else { Level::Breaking })
+    match case.check.stage {
+        Stage::Running if case.hangs_on_more => Level::Cosmetic,
+        Stage::Running => named(case, Level::Behaviour),
+        _ => named(case, Level::Breaking),
+    }
 }
 
 /// The level of a check that tests arguments themselves. One that tests what was made of them is a matter of one model or
@@ -226,13 +237,11 @@ fn named(case: &Case, level: Level) -> Level {
     if sure { level } else { Level::Cosmetic }
 }
 
-/// The argument that fewest checks are about is the one that this check is about.
+/// Of the arguments that it tests, the one that fewest checks are about is the one that this check is about.
 fn about(pair: &Pair, code: Code, case: &Case, level: Level, message: String) -> Option<Change> {
-    let direct: FxHashSet<&str> = case.parts.iter().flat_map(Term::fields).collect();
     let all = || [pair.old.snapshot, pair.new.snapshot].into_iter().flat_map(|s| &s.checks);
-    let checks_of = |field: &String| all().filter(|c| c.fields.contains(field)).count();
-    let rank = |field: &&String| (!direct.contains(field.as_str()), checks_of(field));
-    let first = case.check.fields.iter().min_by_key(rank)?;
+    let checks_of = |field: &&String| all().filter(|c| c.fields.contains(field)).count();
+    let first = case.check.subject.iter().min_by_key(checks_of).or_else(|| case.check.fields.first())?;
     Some(Change::new(code, first, level, message).with(case.check.fields.iter().cloned()))
 }
 

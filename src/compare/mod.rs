@@ -12,6 +12,7 @@ pub mod change;
 mod checks;
 pub mod codes;
 mod declared;
+pub mod history;
 mod parse;
 pub mod policy;
 mod relations;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::change::{Change, Level};
 use super::codes::Code;
 use super::snapshot::{Meaning, Rewrite, Spot};
-use super::term::Term;
+use super::term::{Literal, Term};
 use super::{Pair, Release};
 use crate::meaning::beside::Stage;
 use crate::meaning::report::Grade;
@@ -38,7 +38,7 @@ pub fn changes(pair: &Pair, old: &Meaning, new: &Meaning) -> Vec<Change> {
     let (mut before, mut after) = (merged(before), merged(after));
     while let Some((i, j)) = nearest(&before, &after) {
         let (a, b) = (before.remove(i), after.remove(j));
-        out.push(changed(pair, new, &a, &b));
+        out.extend(changed(pair, new, &a, &b));
     }
     out.extend(before.iter().map(|case| removed(pair, old, new, case)));
     out.extend(after.iter().map(|case| added(pair, Some(old), new, case)));
@@ -199,31 +199,78 @@ fn nearest(before: &[Merged], after: &[Merged]) -> Option<(usize, usize)> {
     best.map(|(_, at)| at)
 }
 
-fn changed(pair: &Pair, meaning: &Meaning, a: &Merged, b: &Merged) -> Change {
+fn changed(pair: &Pair, meaning: &Meaning, a: &Merged, b: &Merged) -> Option<Change> {
     let field = &meaning.field;
+    let models = other_models(pair, a, b);
+    if models == Some(Models::Excluded) {
+        return None;
+    }
     let message = if a.to == b.to {
-        format!("{field} is still set to {}, but under another condition", b.rewrite.to)
+        format!("{field} is still set to {}, {}", b.rewrite.to, difference(&a.parts, &b.parts))
     } else {
         format!("{field} is set to {} where it was set to {}", b.rewrite.to, a.rewrite.to)
     };
     let differs = a.to != b.to || pair.world.exceeds(&a.parts, &b.parts) || pair.world.exceeds(&b.parts, &a.parts);
-    let level = if harmless(pair, b) || only_for_new_models(pair, a, b) || !differs {
-        Level::Cosmetic
-    } else {
-        Level::Behaviour
-    };
-    Change::new(Code::RewriteChanged, field, level, message)
-        .with(a.fields().into_iter().chain(b.fields()))
-        .values(said(a.rewrite), said(b.rewrite))
-        .places(Some(&a.rewrite.at), Some(&b.rewrite.at))
-        .grade(a.rewrite.grade.min(b.rewrite.grade))
+    let level = if harmless(pair, b) || models.is_some() || !differs { Level::Cosmetic } else { Level::Behaviour };
+    Some(
+        Change::new(Code::RewriteChanged, field, level, message)
+            .with(a.fields().into_iter().chain(b.fields()))
+            .values(said(a.rewrite), said(b.rewrite))
+            .places(Some(&a.rewrite.at), Some(&b.rewrite.at))
+            .grade(a.rewrite.grade.min(b.rewrite.grade)),
+    )
 }
 
-/// Is the only difference that the rule also names models which the old release does not know?
-fn only_for_new_models(pair: &Pair, a: &Merged, b: &Merged) -> bool {
-    let gone = a.parts.difference(&b.parts).next();
-    let come: Vec<&Term> = b.parts.difference(&a.parts).collect();
-    a.to == b.to && gone.is_none() && come.iter().any(|part| pair.world.asks_for_unknown(part))
+/// What a condition lost and gained, in words.
+pub fn difference(before: &BTreeSet<Term>, after: &BTreeSet<Term>) -> String {
+    let list = |parts: &mut dyn Iterator<Item = &Term>| parts.map(ToString::to_string).collect::<Vec<_>>().join(" and ");
+    let lost = list(&mut before.difference(after));
+    let gained = list(&mut after.difference(before));
+    match (lost.is_empty(), gained.is_empty()) {
+        (false, false) => format!("when {gained} where it was when {lost}"),
+        (true, false) => format!("now only when {gained}"),
+        (false, true) => format!("no longer only when {lost}"),
+        (true, true) => String::from("but under another condition"),
+    }
+}
+
+/// How two rules differ that only name other texts which the old release does not know: models, most likely new ones.
+#[derive(PartialEq, Eq)]
+enum Models {
+    Included,
+    Excluded,
+}
+
+fn other_models(pair: &Pair, a: &Merged, b: &Merged) -> Option<Models> {
+    if a.to != b.to {
+        return None;
+    }
+    let (gone, come): (Vec<&Term>, Vec<&Term>) = (a.parts.difference(&b.parts).collect(), b.parts.difference(&a.parts).collect());
+    let all = || gone.iter().chain(&come);
+    let texts = |parts: &[&Term]| parts.iter().map(|part| named_texts(part)).collect::<Option<Vec<_>>>().map(|t| t.concat());
+    let (before, after) = (texts(&gone)?, texts(&come)?);
+    let differs = |text: &&String| before.contains(text) != after.contains(text);
+    let mut differing = before.iter().chain(&after).filter(differs).peekable();
+    differing.peek()?;
+    if differing.any(|text| pair.world.known.contains(text)) {
+        return None;
+    }
+    let excludes = |part: &&Term| matches!(part, Term::OneOf { holds: false, .. } | Term::Within { holds: false, .. });
+    Some(if all().all(|part| excludes(part)) { Models::Excluded } else { Models::Included })
+}
+
+/// The texts that a test of what is no argument names; `None` for any other part.
+fn named_texts(part: &Term) -> Option<Vec<String>> {
+    let text = |literal: &Literal| match literal {
+        Literal::Str(text) => Some(text.clone()),
+        _ => None,
+    };
+    match part {
+        Term::OneOf { subject, values, .. } if subject.fields().is_empty() => values.iter().map(text).collect(),
+        Term::Within { item, container, .. } if container.fields().is_empty() => Some(vec![text(item.literal()?)?]),
+        Term::Any(arms) => arms.iter().map(named_texts).collect::<Option<Vec<_>>>().map(|t| t.concat()),
+        _ => None,
+    }
 }
 
 fn removed(pair: &Pair, old: &Meaning, new: &Meaning, case: &Merged) -> Change {

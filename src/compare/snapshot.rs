@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::parse::Reader;
 use super::term::{Literal, Term};
-use crate::meaning::beside::{Beside, Function, Meanings, Stage};
+use crate::meaning::beside::{Beside, Call, Function, Meanings, Stage};
 use crate::meaning::report::{Constraint, FieldReport, Grade, SourceInfo};
 
 pub const SCHEMA: &str = "argtrace/snapshot/1";
@@ -297,7 +297,10 @@ pub struct Check {
     pub when: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The arguments that it is about, the one that is tested first.
+    /// The arguments that it tests itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subject: Vec<String>,
+    /// All arguments that it is about.
     pub fields: Vec<String>,
     /// The function that does it, where that is known.
     #[serde(rename = "in", default, skip_serializing_if = "String::is_empty")]
@@ -411,8 +414,8 @@ impl Builder<'_> {
             let lasting = beside.rewritten_when.get(i).unwrap_or(&write.guard);
             let around = beside.functions.get(&(write.path.clone(), write.line));
             let own = self.reader.all(lasting.iter().map(String::as_str));
-            let guard = Term::all([own, self.called_when(around)]);
-            for (to, when) in arms(self.reader.term(&write.to), guard) {
+            let ways = self.each_way(around, self.reader.term(&write.to), own);
+            for (to, when) in ways.into_iter().flat_map(|(value, when)| arms(value, when)) {
                 out.push(Rewrite {
                     to: to.to_string(),
                     when: texts_of(when),
@@ -427,13 +430,39 @@ impl Builder<'_> {
         out
     }
 
-    /// The conditions under which the function around is called.
-    fn called_when(&self, around: Option<&Function>) -> Term {
-        let ways = around.map(|f| f.called_when.as_slice()).unwrap_or_default();
-        if ways.is_empty() {
-            return Term::Literal(Literal::Bool(true));
+    /// A value and its condition for each way in which the function around is called: parameters that are constants
+    /// there are replaced, and what cannot happen is left out.
+    fn each_way(&self, around: Option<&Function>, value: Term, when: Term) -> Vec<(Term, Term)> {
+        let calls = around.map(|f| f.calls.as_slice()).unwrap_or_default();
+        if calls.is_empty() {
+            return vec![(value, when)];
         }
-        Term::any(ways.iter().map(|way| self.reader.all(way.iter().map(String::as_str))))
+        let mut out: Vec<(Term, Term)> = Vec::new();
+        for call in calls {
+            let (value, when) = (self.called_with(call, &value), self.called_with(call, &when));
+            let when = Term::all([when, self.reader.all(call.when.iter().map(String::as_str))]);
+            if when == Term::Literal(Literal::Bool(false)) {
+                continue;
+            }
+            match out.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, known)) => *known = Term::any([known.clone(), when]),
+                None => out.push((value, when)),
+            }
+        }
+        out
+    }
+
+    fn called_with(&self, call: &Call, term: &Term) -> Term {
+        if call.with.is_empty() {
+            return term.clone();
+        }
+        term.map(&|part| match &part {
+            Term::Name(name) | Term::Field(name) => match call.with.iter().find(|(param, _)| param == name) {
+                Some((_, constant)) => self.reader.term(constant),
+                None => part,
+            },
+            _ => part,
+        })
     }
 
     fn relations(&self, field: &FieldReport) -> Vec<Relation> {
@@ -497,17 +526,22 @@ impl Builder<'_> {
                 let Some((outcome, subject, condition)) = self.condition(constraint) else { continue };
                 let at = Spot::new(&constraint.path, constraint.line);
                 let around = beside.functions.get(&(constraint.path.clone(), constraint.line));
+                let subject: Vec<String> = subject.fields().into_iter().map(str::to_owned).collect();
                 let condition = match outcome {
                     Outcome::Clamp => condition,
-                    _ => Term::all([condition, self.called_when(around)]),
+                    _ => {
+                        let ways = self.each_way(around, Term::Hole, condition);
+                        Term::any(ways.into_iter().map(|(_, when)| when))
+                    }
                 };
-                let mut named: Vec<String> = subject.fields().into_iter().map(str::to_owned).collect();
+                let mut named = subject.clone();
                 let when = texts_of(condition.clone());
                 named.extend(condition.fields().into_iter().map(str::to_owned));
                 let check = out.entry((at.clone(), outcome, when.clone())).or_insert_with(|| Check {
                     outcome,
                     when,
                     message: constraint.message.as_deref().map(unwrapped),
+                    subject,
                     fields: Vec::new(),
                     function: around.map_or_else(String::new, |f| f.name.clone()),
                     stage: around.map_or(Stage::Start, |f| f.stage),

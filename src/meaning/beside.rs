@@ -42,8 +42,17 @@ pub struct Function {
     /// `Class.method` or `function`.
     pub name: String,
     pub stage: Stage,
-    /// For each place that calls it, the conditions there; empty where they are not known or there are none.
-    pub called_when: Vec<Vec<String>>,
+    /// The places that call it; empty where not all are known, or one calls it as it is without a condition.
+    pub calls: Vec<Call>,
+}
+
+/// One way in which a function is called.
+#[derive(Clone, Debug, Default)]
+pub struct Call {
+    /// What must hold together.
+    pub when: Vec<String>,
+    /// Parameters that are constants there.
+    pub with: Vec<(String, String)>,
 }
 
 /// When a function runs.

@@ -1,10 +1,10 @@
-//! Around which function does a place stand, when does that run, and under which conditions is it called?
+//! Which function does a place stand in, when does that run, and how is it called?
 //!
 //! What the record's own code does, every launch meets; what a constructor does, every process that makes the object; what
 //! a request brings about, no launch. Callers are followed by name for a few steps: cheap, and enough to tell a step of the
 //! start from a handler. It serves the comparison of trees.
 
-use super::beside::{Function, Stage};
+use super::beside::{Call, Function, Stage};
 use super::facts::{Facts, Shared};
 use super::report::FieldReport;
 use crate::flow::guards::{self, Guard};
@@ -27,7 +27,7 @@ const CONSTRUCTORS: &[&str] = &["__init__", "__post_init__", "__new__"];
 #[derive(Default)]
 pub struct Setup {
     starts: RefCell<FxHashMap<FuncRef, bool>>,
-    called: RefCell<FxHashMap<FuncRef, Vec<Vec<String>>>>,
+    called: RefCell<FxHashMap<FuncRef, Vec<Call>>>,
 }
 
 impl Setup {
@@ -44,7 +44,7 @@ impl Setup {
             let function = Function {
                 name: shared.ir(file).qualified_name(Scope::Func(func.func)),
                 stage: self.stage(shared, func),
-                called_when: self.called_when(shared, func, MAX_STEPS),
+                calls: self.calls(shared, func, MAX_STEPS),
             };
             out.insert((path.clone(), line), function);
         }
@@ -73,7 +73,7 @@ impl Setup {
         let program = shared.program();
         let starts = is_resolution(shared, func)
             || CONSTRUCTORS.contains(&program.func(func).name.as_str())
-            || (steps > 0 && callers(shared, func).into_iter().any(|(_, by)| self.starts(shared, by, steps - 1)));
+            || (steps > 0 && program.files_defining_function(program.func(func).name) == [func.file] && callers(shared, func).into_iter().any(|(_, by)| self.starts(shared, by, steps - 1)));
         if starts || steps == MAX_STEPS {
             self.starts.borrow_mut().insert(func, starts);
         } else {
@@ -82,13 +82,13 @@ impl Setup {
         starts
     }
 
-    /// The conditions of each call, those of the functions around it included.
-    fn called_when(&self, shared: &Shared, func: FuncRef, steps: u32) -> Vec<Vec<String>> {
+    /// The ways in which a function is called, with the conditions of the functions around the calls.
+    fn calls(&self, shared: &Shared, func: FuncRef, steps: u32) -> Vec<Call> {
         if let Some(known) = self.called.borrow().get(&func) {
             return known.clone();
         }
         self.called.borrow_mut().insert(func, Vec::new());
-        let out = self.find_called_when(shared, func, steps).unwrap_or_default();
+        let out = self.find_calls(shared, func, steps).unwrap_or_default();
         if steps == MAX_STEPS {
             self.called.borrow_mut().insert(func, out.clone());
         } else {
@@ -97,29 +97,60 @@ impl Setup {
         out
     }
 
-    /// `None` if a call is unconditional, or not all are known.
-    fn find_called_when(&self, shared: &Shared, func: FuncRef, steps: u32) -> Option<Vec<Vec<String>>> {
+    /// `None` if one call says nothing, or not all are known.
+    fn find_calls(&self, shared: &Shared, func: FuncRef, steps: u32) -> Option<Vec<Call>> {
         let program = shared.program();
         let name = program.func(func).name;
         if steps == 0 || CONSTRUCTORS.contains(&name.as_str()) || program.files_defining_function(name) != [func.file] {
             return None;
         }
-        let sites = callers(shared, func);
         let mut out = Vec::new();
-        for (call, by) in sites.into_iter().filter(|(_, by)| *by != func) {
-            let own = conditions(shared, call);
-            let above = self.called_when(shared, by, steps - 1);
+        for (call, by) in callers(shared, func).into_iter().filter(|(_, by)| *by != func) {
+            let own = Call { when: conditions(shared, call), with: constants(shared, call, func) };
+            let above = self.calls(shared, by, steps - 1);
             if above.is_empty() {
                 out.push(own);
             } else {
-                out.extend(above.into_iter().map(|mut way| {
-                    way.extend(own.iter().cloned());
-                    way
-                }));
+                let within = |above: Call| Call { when: [above.when, own.when.clone()].concat(), with: own.with.clone() };
+                out.extend(above.into_iter().map(within));
             }
         }
-        (!out.is_empty() && out.len() <= MAX_SITES && out.iter().all(|way| !way.is_empty())).then_some(out)
+        let says_something = |call: &Call| !(call.when.is_empty() && call.with.is_empty());
+        (!out.is_empty() && out.len() <= MAX_SITES && out.iter().all(says_something)).then_some(out)
     }
+}
+
+/// The parameters that a call gives a constant, or leaves at one.
+fn constants(shared: &Shared, call: ExprRef, func: FuncRef) -> Vec<(String, String)> {
+    let program = shared.program();
+    let types = &shared.graph.types;
+    let ir = shared.ir(func.file);
+    let scope = Scope::Func(func.func);
+    let assigned = |name: Sym| {
+        let is_name = |target: &ExprId| matches!(ir.expr(*target), Expr::Name(n) if *n == name);
+        ir.stmts.iter().filter(|s| s.scope == scope).any(|s| match &s.kind {
+            Stmt::Assign { targets, .. } => targets.iter().any(is_name),
+            Stmt::AugAssign { target, .. } | Stmt::AnnAssign { target, .. } | Stmt::For { target, .. } => is_name(target),
+            _ => false,
+        })
+    };
+    let constant = |at: ExprRef| {
+        let plain = matches!(
+            shared.ir(at.file).expr(at.expr),
+            Expr::True | Expr::False | Expr::None | Expr::Str(_) | Expr::Int(_) | Expr::Float(_)
+        );
+        plain.then(|| shared.text(at))
+    };
+    let mut out = Vec::new();
+    for (i, param) in program.func(func).params.iter().enumerate() {
+        let plain = matches!(param.kind, ParamKind::Positional | ParamKind::KeywordOnly) && !assigned(param.name);
+        let default = || param.default.map(|expr| ExprRef { file: func.file, expr });
+        let given = types.argument_for(call, func, i as u32);
+        if plain && let Some(value) = given.or_else(default).and_then(constant) {
+            out.push((param.name.to_string(), value));
+        }
+    }
+    out
 }
 
 /// The conditions of each rewrite of a field in its function, in the order of the report.

@@ -47,6 +47,19 @@ impl fmt::Display for Requirement {
     }
 }
 
+/// An end of a range of versions; nothing if the text is empty.
+pub(super) fn bound(text: &str, options: &Options) -> Result<Option<Version>, SourceError> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    Version::from_str(text).map(Some).map_err(|_| SourceError::BadRequirement {
+        spec: text.to_owned(),
+        reason: "it is not a version".to_owned(),
+        package: options.package.to_owned(),
+    })
+}
+
 /// Whether `spec`, which is no path, is meant as a requirement, be it well formed or not.
 pub(super) fn looks_like_requirement(spec: &str) -> bool {
     !spec.contains(['/', '\\']) && spec.contains(['=', '<', '>', '~', '!'])
@@ -100,7 +113,7 @@ pub(super) fn wheel(requirement: &Requirement, options: &Options) -> Result<Path
     fetch(requirement, &wheels, options)
 }
 
-fn is_set(variable: &str) -> bool {
+pub(super) fn is_set(variable: &str) -> bool {
     env::var_os(variable).is_some_and(|value| !value.is_empty() && value != "0")
 }
 

@@ -4,6 +4,7 @@
 //! beside a launch or a pull request. All say the same changes; a format for people may fold the cosmetic ones.
 
 mod github;
+pub mod history;
 mod markdown;
 mod sarif;
 mod text;

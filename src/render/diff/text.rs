@@ -56,7 +56,7 @@ fn headline(out: &mut String, field: &str, changes: &[&Change], layout: Layout) 
     lay(out, &[], 2, &spans, layout.width);
 }
 
-fn paragraph(out: &mut String, change: &Change, layout: Layout) {
+pub(super) fn paragraph(out: &mut String, change: &Change, layout: Layout) {
     let style = LEVELS.iter().find(|(level, _)| *level == change.level).map_or(PLAIN, |(_, style)| *style);
     let indent = 2 + LEVEL;
     let first = [Span::new("  ", PLAIN), Span::new(format!("{:LEVEL$}", change.level.as_str()), style)];
