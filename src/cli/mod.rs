@@ -5,6 +5,7 @@
 
 mod arguments;
 pub mod bug;
+pub mod cache;
 pub mod console;
 pub mod exit;
 pub mod fields;
@@ -64,6 +65,7 @@ enum Command {
     Report(report::ReportCommand),
     Fields(fields::FieldsCommand),
     Schema(schema::SchemaCommand),
+    Cache(cache::CacheCommand),
 }
 
 /// Options that mean the same for every command.
@@ -79,6 +81,10 @@ pub struct Options {
     /// Threads to work with [default: one for each processor]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
+
+    /// Work everything out anew, and keep nothing for the next run
+    #[arg(long, global = true, action = ArgAction::SetTrue)]
+    pub no_cache: bool,
 
     /// Say nothing on stderr but errors
     #[arg(short, long, global = true, action = ArgAction::SetTrue, conflicts_with = "verbose")]
@@ -106,7 +112,7 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Err(refusal) => return exit::refused(&refusal),
     };
     Console::with_streams(&cli.options, |console| {
-        let result = session::installed().and_then(|backend| run_command(&cli, &backend, console));
+        let result = session::installed(!cli.options.no_cache).and_then(|backend| run_command(&cli, &backend, console));
         exit::told(result, console)
     })
 }
@@ -121,5 +127,6 @@ fn run_command(cli: &Cli, backend: &dyn Backend, console: &mut Console<'_>) -> a
         Command::Report(command) => command.run(&cli.options, backend, console),
         Command::Fields(command) => command.run(&cli.options, backend, console),
         Command::Schema(command) => command.run(&cli.options, console),
+        Command::Cache(command) => command.run(&cli.options, console),
     }
 }

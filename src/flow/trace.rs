@@ -78,7 +78,8 @@ fn dilution(graph: &Graph, node: &Node, edge: &Edge) -> u32 {
         }
         (file, Op::Call { name, at }) => match name.as_str() {
             "int" | "float" | "str" | "bool" | "list" | "tuple" | "set" | "sorted" | "round" | "ceil" | "floor"
-            | "abs" | "range" | "dict" | "deepcopy" | "copy" | "enumerate" | "Path" | "loads" | "tensor" | "as_tensor" => 0,
+            | "abs" | "range" | "dict" | "deepcopy" | "copy" | "enumerate" | "Path" | "loads" | "tensor"
+            | "as_tensor" => 0,
             "arange" => 1,
             // A buffer of that size, and what is put into it.
             "empty" | "zeros" | "ones" | "full" | "empty_strided" | "rand" | "randn" => 6,

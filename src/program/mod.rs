@@ -361,9 +361,9 @@ impl Program {
     pub fn line(&self, file: FileId, line: u32) -> String {
         let file = self.file(file);
         let text = &file.text;
-        let starts = file.lines.get_or_init(|| {
-            std::iter::once(0).chain(memchr::memchr_iter(b'\n', text).map(|i| i as u32 + 1)).collect()
-        });
+        let starts = file
+            .lines
+            .get_or_init(|| std::iter::once(0).chain(memchr::memchr_iter(b'\n', text).map(|i| i as u32 + 1)).collect());
         let start = starts.get(line.saturating_sub(1) as usize).map_or(text.len(), |s| *s as usize);
         let end = starts.get(line as usize).map_or(text.len(), |s| *s as usize);
         let line = text.get(start..end).unwrap_or(&[]);
