@@ -732,6 +732,8 @@ impl<'p> Stepper<'_, 'p> {
                     any = true;
                     self.push(Slot::Global(file, attr), path, EdgeKind::Global, op, typed.sure);
                 }
+                // It leaves the tree, as an argument of a foreign call does.
+                Type::External(_) | Type::ExternalInstance(_) => any = true,
                 _ => {}
             }
         }

@@ -6,6 +6,7 @@
 pub mod accesses;
 pub mod active;
 pub mod constraints;
+pub mod coverage;
 pub mod definition;
 pub mod facts;
 pub mod findings;
@@ -130,7 +131,7 @@ fn meaning(facts: &Facts) -> FieldReport {
         active_when,
         constraints,
         findings: Vec::new(),
-        coverage: Some(flow_view::coverage(facts)),
+        coverage: Some(coverage::of(facts)),
     };
     report.findings = findings::claim(facts, &report);
     report
