@@ -3,6 +3,7 @@
 //! Answers one step at a time; `trace` strings the steps together. A step that cannot be resolved is an edge to nowhere
 //! with its reason, never silence.
 
+use crate::program::index::Uses as WordUses;
 use crate::program::resolve::{Binding, Entity};
 use crate::program::types::{Type, TypeSystem, Types};
 use crate::program::*;
@@ -271,7 +272,7 @@ impl<'p> Graph<'p> {
             return known.clone();
         }
         let program = self.program;
-        let mut files = program.files_with(attr).to_vec();
+        let mut files = program.files_using(attr, WordUses::ATTRIBUTE.or(WordUses::QUOTED));
         if files.len() > MANY_FILES {
             let names = self.names_of(class);
             files.retain(|f| names.iter().any(|n| program.has_word(*f, *n)));
