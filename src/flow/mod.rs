@@ -11,6 +11,7 @@
 //! constructors. Nothing here knows of units, processes or sinks.
 
 pub mod access;
+pub mod declared;
 pub mod graph;
 pub mod guards;
 pub mod origin;

@@ -9,6 +9,7 @@ use super::asks;
 use super::bend::{Bend, Other, Way};
 use super::sources;
 use crate::flow::access::{self, Access, How, Written};
+use crate::flow::declared;
 use crate::flow::graph::{Holder, Kind, Op, Slot};
 use crate::flow::guards::{self, Guard};
 use crate::meaning::facts::{Facts, Shared};
@@ -81,33 +82,51 @@ fn is_lost(op: &Op) -> bool {
 impl Rewrites {
     fn of(shared: &Shared) -> Rewrites {
         let mut out = Rewrites { all: Vec::new(), bends: Vec::new() };
-        let files = files_that_write(shared);
-        shared.program().parse_all(&files);
-        for file in files {
-            let ir = shared.ir(file);
-            for (i, node) in ir.exprs.iter().enumerate() {
-                let Expr::Attr { base, attr, at: place } = &node.kind else { continue };
-                let at = ExprRef { file, expr: ExprId(i as u32) };
-                if shared.definitions.by_name(*attr).is_none() || !shared.program().is_store(file, at.expr) {
-                    continue;
-                }
-                let types = shared.graph.types.of(ExprRef { file, expr: *base });
-                let Some(sure) = shared.graph.is_record(&types) else { continue };
-                let write = access::written(ir, shared.program(), file, at.expr);
-                let access = Access { place: *place, at, how: How::Attribute, write, sure, holder: Holder::Record };
-                study(shared, *attr, &access, false, &mut out.all, &mut out.bends);
-            }
+        for (field, write) in writes(shared) {
+            study(shared, field, &write, false, &mut out.all, &mut out.bends);
         }
         out
     }
 }
 
+/// Every write of a field in the tree.
+fn writes(shared: &Shared) -> Vec<(Sym, Access)> {
+    let program = shared.program();
+    let is_field = |name: Sym| shared.definitions.by_name(name).is_some();
+    let fields: FxHashSet<&str> = shared.definitions.fields.iter().map(|d| d.field.as_str()).collect();
+    let (assigning, declaring) = (files_that_assign(shared, &fields), declared::files(program, &fields));
+    program.parse_all(&assigning);
+    program.parse_all(&declaring);
+    let mut out: Vec<(Sym, Access)> = assigning.into_iter().flat_map(|f| assignments(shared, f, &is_field)).collect();
+    out.extend(declaring.into_iter().flat_map(|f| declared::in_file(shared.graph, f, &is_field)));
+    out
+}
+
+/// The assignments to fields of the record in a file.
+fn assignments(shared: &Shared, file: FileId, is_field: &dyn Fn(Sym) -> bool) -> Vec<(Sym, Access)> {
+    let program = shared.program();
+    let ir = shared.ir(file);
+    let mut out = Vec::new();
+    for (i, node) in ir.exprs.iter().enumerate() {
+        let Expr::Attr { base, attr, at: place } = &node.kind else { continue };
+        let at = ExprRef { file, expr: ExprId(i as u32) };
+        if !is_field(*attr) || !program.is_store(file, at.expr) {
+            continue;
+        }
+        let types = shared.graph.types.of(ExprRef { file, expr: *base });
+        let Some(sure) = shared.graph.is_record(&types) else { continue };
+        let write = access::written(ir, program, file, at.expr);
+        let access = Access { place: *place, at, how: How::Attribute, write, sure, holder: Holder::Record };
+        out.push((*attr, access));
+    }
+    out
+}
+
 /// Files whose text assigns to an attribute with the name of a field, of something that goes by a name of the record; a
 /// method's own object is the record at its home only.
-fn files_that_write(shared: &Shared) -> Vec<FileId> {
+fn files_that_assign(shared: &Shared, fields: &FxHashSet<&str>) -> Vec<FileId> {
     let program = shared.program();
     let profile = &program.profile;
-    let fields: FxHashSet<&str> = shared.definitions.fields.iter().map(|d| d.field.as_str()).collect();
     let mut names: FxHashSet<&str> = FxHashSet::default();
     for (name, classes) in program.hints() {
         if classes.iter().any(|(c, _)| profile.is_root_class(c)) {
@@ -121,7 +140,7 @@ fn files_that_write(shared: &Shared) -> Vec<FileId> {
     let mut out: Vec<FileId> = names.iter().flat_map(|n| program.files_with(Sym::from(n)).to_vec()).collect();
     out.sort();
     out.dedup();
-    out.retain(|f| !homes.contains(f) && assigns(&program.file(*f).text, &fields, &names));
+    out.retain(|f| !homes.contains(f) && assigns(&program.file(*f).text, fields, &names));
     out.extend(homes);
     out.sort();
     out.dedup();
