@@ -4,9 +4,9 @@
 //! that is computed (`getattr(record, name)`) is followed back from the literals. Reads of an attribute that merely has
 //! the same name are not accesses.
 
-use super::declared;
 use super::graph::{Graph, Holder, Kind, Slot};
 use super::trace::Trace;
+use super::{declared, inside};
 use crate::program::resolve::Entity;
 use crate::program::*;
 use crate::syntax::ir::*;
@@ -42,13 +42,15 @@ pub enum Written {
     Augmented(BinOp, ExprId),
     /// An element of the tuple that the expression yields.
     Part(ExprId),
+    /// A part of what the field holds becomes the value of the expression.
+    Inside(ExprId),
     /// Something that cannot be named.
     Unknown,
 }
 
 impl Access {
     pub fn is_read(&self) -> bool {
-        !matches!(self.write, Some(Written::Value(_) | Written::Part(_) | Written::Unknown))
+        !matches!(self.write, Some(Written::Value(_) | Written::Part(_) | Written::Inside(_) | Written::Unknown))
     }
 }
 
@@ -63,7 +65,9 @@ pub fn of_field(graph: &Graph, field: Sym) -> Vec<Access> {
         attributes(graph, file, field, &mut out);
         named(graph, file, field, &mut out);
         keys(program, file, field, &dicts, &mut out);
-        out.extend(declared::in_file(graph, file, &|f| f == field).into_iter().map(|(_, access)| access));
+        let wanted = |f: Sym| f == field;
+        out.extend(declared::in_file(graph, file, &wanted).into_iter().map(|(_, access)| access));
+        out.extend(inside::in_file(graph, file, &wanted).into_iter().map(|(_, access)| access));
     }
     out.sort_by_key(|a| (a.at.file, a.place.line, a.place.column, a.write.is_some()));
     out.dedup_by_key(|a| (a.at, a.place, a.write.is_some()));

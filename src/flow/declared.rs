@@ -32,7 +32,9 @@ pub fn files(program: &Program, fields: &FxHashSet<&str>) -> Vec<FileId> {
     let with = |words: &[String]| -> Vec<FileId> {
         words.iter().flat_map(|w| program.files_with(Sym::from(w)).to_vec()).collect()
     };
-    let mut out: Vec<FileId> = [&resolution.declare, &resolution.passes, &resolution.providers].map(|l| with(l)).concat();
+    let mut out: Vec<FileId> = [&resolution.declare, &resolution.passes, &resolution.providers, &resolution.model_tables]
+        .map(|l| with(l))
+        .concat();
     let overriding = with(&resolution.overrides);
     out.extend(overriding.into_iter().filter(|f| overrides(&program.file(*f).text, &resolution.overrides, fields)));
     out.sort();
@@ -76,7 +78,7 @@ impl Search<'_, '_, '_> {
             Expr::Call { func, args } => self.call(at, *func, args),
             Expr::Str(field) if (self.wanted)(*field) => {
                 if let Some(value) = value_under_key(ir, at)
-                    && self.reaches_declaration(value, *field)
+                    && (self.is_in_table(at) || self.reaches_declaration(value, *field))
                 {
                     self.push(*field, ir.span(at), at, value);
                 }
@@ -163,6 +165,24 @@ impl Search<'_, '_, '_> {
             Slot::Return(func) => self.is_registered(func),
             _ => false,
         }
+    }
+
+    /// `table = {"Model": {"field": value}}`, the table being one that the profile names.
+    fn is_in_table(&self, key: ExprId) -> bool {
+        let ir = self.graph.program.ir(self.file);
+        let up = |e: ExprId| match ir.exprs[e.index()].parent {
+            Parent::Expr(up) => Some(up),
+            _ => None,
+        };
+        let Some(table) = up(key).and_then(up) else { return false };
+        let Parent::Stmt(stmt) = ir.exprs[table.index()].parent else { return false };
+        let target = match &ir.stmt(stmt).kind {
+            Stmt::Assign { targets, .. } => targets.first().copied(),
+            Stmt::AnnAssign { target, .. } => Some(*target),
+            _ => None,
+        };
+        let name = target.and_then(|t| last_name(ir, t));
+        name.is_some_and(|n| is_in(&self.resolution.model_tables, n))
     }
 
     fn is_registered(&self, func: FuncRef) -> bool {

@@ -14,6 +14,7 @@ pub mod access;
 pub mod declared;
 pub mod graph;
 pub mod guards;
+pub mod inside;
 pub mod origin;
 pub mod process;
 pub mod trace;
