@@ -65,9 +65,8 @@ pub fn of_field(graph: &Graph, field: Sym) -> Vec<Access> {
         attributes(graph, file, field, &mut out);
         named(graph, file, field, &mut out);
         keys(program, file, field, &dicts, &mut out);
-        let wanted = |f: Sym| f == field;
-        out.extend(declared::in_file(graph, file, &wanted).into_iter().map(|(_, access)| access));
-        out.extend(inside::in_file(graph, file, &wanted).into_iter().map(|(_, access)| access));
+        out.extend(declared::of_field(graph, file, field));
+        out.extend(inside::in_file(graph, file, &|f| f == field).into_iter().map(|(_, access)| access));
     }
     out.sort_by_key(|a| (a.at.file, a.place.line, a.place.column, a.write.is_some()));
     out.dedup_by_key(|a| (a.at, a.place, a.write.is_some()));
@@ -118,10 +117,10 @@ pub fn written(ir: &FileIr, program: &Program, file: FileId, at: ExprId) -> Opti
 fn named(graph: &Graph, file: FileId, field: Sym, out: &mut Vec<Access>) {
     let program = graph.program;
     let ir = program.ir(file);
-    for (i, node) in ir.exprs.iter().enumerate() {
-        let literal = ExprRef { file, expr: ExprId(i as u32) };
-        match &node.kind {
-            Expr::Str(text) if *text == field => {
+    for (expr, _) in program.mentions(file, field) {
+        let literal = ExprRef { file, expr: *expr };
+        match ir.expr(*expr) {
+            Expr::Str(_) => {
                 if let Some(access) = accessor_call(graph, literal, literal) {
                     out.push(access);
                 } else if may_travel(ir, literal.expr) {
@@ -238,19 +237,18 @@ fn keys(program: &Program, file: FileId, field: Sym, dicts: &[Entity], out: &mut
         return;
     }
     let ir = program.ir(file);
-    for (i, node) in ir.exprs.iter().enumerate() {
-        let at = ExprRef { file, expr: ExprId(i as u32) };
-        let (base, key) = match &node.kind {
-            Expr::Subscript { base, index } => (*base, *index),
-            Expr::Call { func, args } => match (ir.expr(*func), args.first()) {
-                (Expr::Attr { base, attr, .. }, Some(key)) if *attr == "get" => (*base, key.value),
+    for (key, _) in program.mentions(file, field).iter().filter(|(_, how)| *how == Mention::Str) {
+        let key = *key;
+        let Parent::Expr(expr) = ir.exprs[key.index()].parent else { continue };
+        let at = ExprRef { file, expr };
+        let base = match ir.expr(expr) {
+            Expr::Subscript { base, index } if *index == key => *base,
+            Expr::Call { func, args } if args.first().is_some_and(|a| a.value == key) => match ir.expr(*func) {
+                Expr::Attr { base, attr, .. } if *attr == "get" => *base,
                 _ => continue,
             },
             _ => continue,
         };
-        if ir.str_value(key) != Some(field) {
-            continue;
-        }
         let is_dict = program.entities(ExprRef { file, expr: base }).iter().any(|e| dicts.contains(e));
         if is_dict {
             let write = written(ir, program, file, at.expr);

@@ -13,15 +13,29 @@ use crate::program::*;
 use crate::syntax::ir::*;
 use rustc_hash::FxHashSet;
 
-/// The rewrites of the wanted fields that a file declares.
+/// The rewrites of one field that a file declares.
+pub fn of_field(graph: &Graph, file: FileId, field: Sym) -> Vec<Access> {
+    let places = graph.program.mentions(file, field).iter().map(|(at, _)| *at);
+    let found = search(graph, file, &|f| f == field, places);
+    found.into_iter().map(|(_, access)| access).collect()
+}
+
+/// The rewrites of all the wanted fields that a file declares.
 pub fn in_file(graph: &Graph, file: FileId, wanted: &dyn Fn(Sym) -> bool) -> Vec<(Sym, Access)> {
+    let places = 0..graph.program.ir(file).exprs.len() as u32;
+    search(graph, file, wanted, places.map(ExprId))
+}
+
+fn search(
+    graph: &Graph,
+    file: FileId,
+    wanted: &dyn Fn(Sym) -> bool,
+    places: impl Iterator<Item = ExprId>,
+) -> Vec<(Sym, Access)> {
     let resolution = &graph.program.profile.resolution;
     let mut search = Search { graph, resolution, file, wanted, out: Vec::new() };
-    if resolution.declare.is_empty() {
-        return search.out;
-    }
-    for i in 0..graph.program.ir(file).exprs.len() {
-        search.look_at(ExprId(i as u32));
+    if !resolution.declare.is_empty() {
+        places.for_each(|at| search.look_at(at));
     }
     search.out
 }

@@ -16,12 +16,9 @@ pub fn in_file(graph: &Graph, file: FileId, wanted: &dyn Fn(Sym) -> bool) -> Vec
     let ir = graph.program.ir(file);
     let search = Search { graph, wanted };
     let mut out = Vec::new();
-    for i in 0..ir.exprs.len() {
-        let at = ExprRef { file, expr: ExprId(i as u32) };
+    for at in graph.program.part_stores(file) {
+        let at = ExprRef { file, expr: *at };
         let (Expr::Attr { base, .. } | Expr::Subscript { base, .. }) = ir.expr(at.expr) else { continue };
-        if !graph.program.is_store(file, at.expr) {
-            continue;
-        }
         let Some(value) = assigned_value(ir, at.expr) else { continue };
         if let Some((field, sure, holder)) = search.field_that_holds(ExprRef { file, expr: *base }, 0) {
             let write = Some(Written::Inside(value));

@@ -277,14 +277,9 @@ impl<'g, 'p> Processes<'g, 'p> {
         program.parse_all(&files);
         for file in files.iter().copied() {
             let ir = program.ir(file);
-            for (i, node) in ir.exprs.iter().enumerate() {
-                let named = match &node.kind {
-                    Expr::Name(n) => *n == name,
-                    Expr::Attr { attr, .. } => *attr == name,
-                    _ => false,
-                };
-                let at = ExprRef { file, expr: ExprId(i as u32) };
-                if named && !out.contains(&at) && is_value(ir, at.expr) && is_it(at) {
+            for expr in program.named(file, name) {
+                let at = ExprRef { file, expr };
+                if !out.contains(&at) && is_value(ir, expr) && is_it(at) {
                     out.push(at);
                 }
             }

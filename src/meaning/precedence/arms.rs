@@ -4,7 +4,7 @@
 //! Where what comes out still bears the name of `a`, `b` fills it. `n = min(n, m)` cuts `n` down to `m`. Switches choose
 //! between ways of working, not between values; they are gates and do not count.
 
-use super::asks::{env_read, presence};
+use super::asks::{env_read, is_constant, presence};
 use super::bend::{Bend, Party, Way};
 use super::sources;
 use crate::flow::graph::Kind;
@@ -202,7 +202,7 @@ impl Search<'_, '_, '_> {
         // The field is cut down.
         if inner == kept.expr {
             let caps = sources::nearest(self.shared, cap);
-            let single = caps.len() == 1;
+            let single = caps.len() == 1 && is_scaled(ir, cap.expr);
             for (by, _) in caps.into_iter().filter(|(by, sure)| (*sure || single) && *by != own) {
                 self.add(own.clone(), by, Way::Replaces, self.here(up), None);
             }
@@ -423,6 +423,14 @@ fn is_value_context(ir: &FileIr, at: ExprId) -> bool {
             _ => false,
         },
         _ => false,
+    }
+}
+
+/// Something with a name, or a constant multiple of it.
+fn is_scaled(ir: &FileIr, at: ExprId) -> bool {
+    match ir.expr(at) {
+        Expr::Bin { left, right, .. } => is_constant(ir, *right) && last_name(ir, *left).is_some(),
+        _ => last_name(ir, at).is_some(),
     }
 }
 

@@ -237,6 +237,15 @@ pub fn is_env_name(name: &str) -> bool {
     name.contains('_') && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
+/// A constant, by value or by name.
+pub fn is_constant(ir: &FileIr, at: ExprId) -> bool {
+    match ir.expr(at) {
+        Expr::Int(_) | Expr::Float(_) | Expr::Str(_) | Expr::True | Expr::False | Expr::None => true,
+        Expr::Attr { attr, .. } => attr.chars().all(|c| c.is_ascii_uppercase() || c == '_'),
+        _ => false,
+    }
+}
+
 fn through_locals(shared: &Shared, at: ExprRef, out: &mut Vec<(Party, bool)>) {
     let ir = shared.ir(at.file);
     match ir.expr(at.expr) {

@@ -9,6 +9,7 @@ use super::asks;
 use super::bend::Party;
 use super::writes::Write;
 use crate::flow::guards::{self, Guard};
+use crate::flow::origin::assigned_value;
 use crate::meaning::facts::Shared;
 use crate::program::{ExprRef, FileId, FuncRef};
 use crate::syntax::ir::*;
@@ -32,17 +33,20 @@ pub fn is_check(ir: &FileIr, guard: &Guard) -> bool {
     }
 }
 
-/// The tests inside the value: `a if test else b`, or a local that got another value under a test of its own.
+/// The tests inside the value: `a if test else b`, or a local that got another constant under a test of its own.
 pub fn in_value(shared: &Shared, write: &Write, around: &[Guard]) -> Vec<Reason> {
     let (file, ir) = (write.value.file, shared.ir(write.value.file));
     let tests: Vec<ExprId> = match ir.expr(write.value.expr) {
         Expr::IfExp { test, .. } => vec![*test],
         Expr::Name(_) => {
+            let chosen = asks::local_targets(shared, write.value).into_iter().filter(|target| {
+                assigned_value(ir, *target).is_some_and(|value| asks::is_constant(ir, value))
+            });
             let own = |target: ExprId| {
                 let guards = guards::of_expr(ir, target);
                 guards.into_iter().rev().find(|g| !g.early_exit && !around.contains(g)).map(|g| g.test)
             };
-            asks::local_targets(shared, write.value).into_iter().filter_map(own).collect()
+            chosen.filter_map(own).collect()
         }
         _ => Vec::new(),
     };

@@ -203,18 +203,9 @@ fn is_rewording(shared: &Shared, write: &Write) -> bool {
     let is_own = |expr: ExprId| asks::is_field(shared, ExprRef { file: write.value.file, expr }, field);
     let number = last_name(ir, *func).is_some_and(|n| NUMBERS.contains(&n.as_str()));
     let changes = args.first().is_some_and(|a| is_own(a.value))
-        && args.iter().any(|a| matches!(a.kind, ArgKind::Keyword(_)) && is_plain(ir, a.value));
+        && args.iter().any(|a| matches!(a.kind, ArgKind::Keyword(_)) && asks::is_constant(ir, a.value));
     let method = matches!(ir.expr(*func), Expr::Attr { base, .. } if is_own(*base));
     method || (!number && !changes && args.iter().any(|a| is_own(a.value)))
-}
-
-/// A constant, by value or by name.
-fn is_plain(ir: &FileIr, at: ExprId) -> bool {
-    match ir.expr(at) {
-        Expr::Int(_) | Expr::Float(_) | Expr::Str(_) | Expr::True | Expr::False | Expr::None => true,
-        Expr::Attr { attr, .. } => attr.chars().all(|c| c.is_ascii_uppercase() || c == '_'),
-        _ => false,
-    }
 }
 
 /// Functions that make one number of several.
