@@ -40,7 +40,7 @@ pub struct Resolved<'p> {
 
 impl Resolved<'_> {
     /// A field at the end of its resolution.
-    pub fn effective(&self, field: Sym) -> Abs {
+    pub fn effective(&mut self, field: Sym) -> Abs {
         match self.record {
             Some(record) => self.machine.published(record, field),
             None => Abs::any("the record, which is not made"),

@@ -62,8 +62,10 @@ pub struct Launch {
 #[serde(deny_unknown_fields, default)]
 pub struct FactRule {
     pub name: String,
-    /// The values for which this holds, `*` at one end being anything; none for all.
+    /// The values for which this holds, `*` at either end being anything; none for all.
     pub values: Vec<String>,
+    /// Those for which it does not.
+    pub except: Vec<String>,
     /// What is asked, by dotted name, and the answer: a plain value, or `@none`, `@absent` (there is no such attribute),
     /// `@something` (not None), `@text`, `@list`, `@truth`, `@integer`, `@mebibytes`, `@capability` of the fact's value.
     pub answers: Vec<(String, toml::Value)>,
@@ -124,6 +126,8 @@ pub struct Resolution {
     pub declared_list: Vec<String>,
     /// Functions that let code outside the tree fill the record; nothing is installed, so they do nothing.
     pub foreign: Vec<String>,
+    /// Functions that put a field's fallback in the place of None: `f(class, name, value)`.
+    pub fallback: Vec<String>,
     /// Functions that ask the providers of an architecture: `collect(architecture, record, config)`.
     pub collect: Vec<String>,
     /// Constant tables of rewrites by architecture.

@@ -495,6 +495,9 @@ impl Machine<'_> {
                     doubts = doubts.and(why);
                 }
                 self.note_write(attr, place, code, before, value.clone(), doubts);
+                let value = named(value, attr, &mut self.names);
+                self.put_attr(id, attr, value, doubt);
+                return;
             }
         } else if let Some(setter) = class.and_then(|c| self.program.method(c, Sym::from("__setattr__"))) {
             let owner = self.program.method_class(setter);

@@ -223,10 +223,14 @@ impl Machine<'_> {
         if self.frames.len() >= MAX_CALLS || self.depth >= MAX_DEPTH {
             return Abs::any(&format!("{name}(), called too deep"));
         }
+        if self.recurs_in_the_dark(closure, &arguments) {
+            return Abs::because(&arguments.reasons().and(&Why::of(&format!("{name}(), which calls itself"))));
+        }
         let vars = self.bind_parameters(closure, arguments);
         let env = self.alloc(Object::Env(Env { vars, outer: closure.env }));
         let frame = Frame {
             file: closure.func.file,
+            func: Some(closure.func),
             env,
             class: closure.class,
             is_module: false,
@@ -241,9 +245,11 @@ impl Machine<'_> {
             return Abs::any(&format!("{name}(), called too deep"));
         }
         let jumps = self.jumps;
+        let dev = self.steps;
         let seen = std::mem::take(&mut self.seen);
         self.block(&self.func(closure.func).body);
         let failed = self.recover();
+        { let e = self.dev.entry(name).or_default(); e.0 += 1; e.1 += self.steps - dev; }
         if self.live {
             let result = if failed { Abs::any("a check that failed") } else { Abs::NONE };
             self.give_back(result);
@@ -261,6 +267,16 @@ impl Machine<'_> {
             }
             None => Abs::any("a call that does not return"),
         }
+    }
+
+    /// Does a function call itself again and again on what is not known? Then every way through it would be taken anew.
+    fn recurs_in_the_dark(&self, closure: &Rc<Closure>, arguments: &Arguments) -> bool {
+        const MAX_TIMES: usize = 2;
+        let times = self.frames.iter().filter(|f| f.func == Some(closure.func)).count();
+        let named = arguments.named.iter().map(|(_, slot, _)| &slot.value);
+        let dark = arguments.open.is_some()
+            || arguments.positional.iter().chain(named).any(|a| a.exact().is_none_or(|v| matches!(v, Value::External(_))));
+        times >= MAX_TIMES && dark
     }
 
     fn bind_parameters(&mut self, closure: &Rc<Closure>, arguments: Arguments) -> Attrs {
@@ -425,6 +441,7 @@ impl Machine<'_> {
                 (None, None, Some(why)) => Abs::because(why),
                 (None, None, None) => self.field_default(*name, *default),
             };
+            let value = named(value, *name, &mut self.names);
             self.put_attr(id, *name, value, None);
         }
     }

@@ -59,10 +59,11 @@ impl Machine<'_> {
     }
 
     /// A field as whoever reads the record after publication sees it.
-    pub fn published(&self, record: ObjId, field: Sym) -> Abs {
+    pub fn published(&mut self, record: ObjId, field: Sym) -> Abs {
         if self.is_exhausted() {
             return Abs::any("more steps than are taken");
         }
-        self.field_value(record, field)
+        let value = self.field_value(record, field);
+        self.or_fallback(field, value)
     }
 }

@@ -91,6 +91,7 @@ struct Loop {
 /// A call that is being run.
 struct Frame {
     file: FileId,
+    func: Option<FuncRef>,
     env: ObjId,
     /// The class around the code, for `super()`.
     class: Option<ClassRef>,
@@ -153,6 +154,8 @@ pub struct Machine<'p> {
     /// What the modules made when they were loaded.
     base: Heap,
     next: u32,
+    /// Names given to fields that are not exactly known.
+    names: u32,
     steps: u32,
     depth: u32,
     /// What calls inside the test that is being evaluated gave.
@@ -161,6 +164,7 @@ pub struct Machine<'p> {
     environ: ObjId,
     parser: Option<argparse_objects::ParserModel>,
     record: Option<ObjId>,
+    pub dev: FxHashMap<Sym, (u32, u32)>,
 }
 
 impl<'p> Machine<'p> {
@@ -182,6 +186,7 @@ impl<'p> Machine<'p> {
             module_envs: FxHashMap::default(),
             base: Heap::default(),
             next: 0,
+            names: 0,
             steps: 0,
             depth: 0,
             seen: Vec::new(),
@@ -189,6 +194,7 @@ impl<'p> Machine<'p> {
             environ: ObjId(0),
             parser: None,
             record: None,
+            dev: FxHashMap::default(),
         };
         machine.environ = machine.make_environ();
         machine
@@ -282,9 +288,9 @@ impl<'p> Machine<'p> {
         self.state = state.unwrap_or_default();
     }
 
-    fn merged(&self, a: Option<State>, b: Option<State>) -> Option<State> {
+    fn merged(&mut self, a: Option<State>, b: Option<State>) -> Option<State> {
         match (a, b) {
-            (Some(a), Some(b)) => Some(a.join(b, &self.base)),
+            (Some(a), Some(b)) => Some(a.join(b, &self.base, &mut self.names)),
             (a, b) => a.or(b),
         }
     }
@@ -336,7 +342,8 @@ impl<'p> Machine<'p> {
 
         match (way_a, way_b) {
             (Some(x), Some(y)) => {
-                self.resume(Some(x.join(y, &self.base)));
+                let joined = x.join(y, &self.base, &mut self.names);
+                self.resume(Some(joined));
                 a.join(&b, &why)
             }
             (Some(mut x), None) => {
@@ -486,6 +493,7 @@ impl<'p> Machine<'p> {
         };
         Frame {
             file,
+            func: None,
             env,
             class: None,
             is_module: true,

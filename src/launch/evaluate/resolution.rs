@@ -12,6 +12,12 @@ impl Machine<'_> {
     pub(super) fn call_primitive(&mut self, closure: &Rc<Closure>, name: Sym, arguments: &Arguments) -> Option<Abs> {
         let resolution = &self.program.profile.resolution;
         let is = |list: &[String]| list.iter().any(|n| *n == name.as_str());
+        let declaration = &self.program.profile.declaration;
+        if is(&declaration.register) || is(&declaration.auto_register) {
+            // What is registered is known already.
+            let parser = arguments.positional.iter().filter_map(Abs::object).filter_map(|id| self.instance(id));
+            return parser.into_iter().any(|i| i.kind == Kind::Parser).then_some(Abs::NONE);
+        }
         if closure.receiver.is_some() {
             return None;
         }
@@ -26,6 +32,11 @@ impl Machine<'_> {
         }
         if is(&resolution.foreign) {
             return Some(Abs::NONE);
+        }
+        if is(&resolution.fallback) {
+            let field = arguments.get(1, "name").and_then(Abs::as_str)?;
+            let value = arguments.get(2, "value")?.clone();
+            return Some(self.or_fallback(field, value));
         }
         if is(&resolution.collect) {
             return Some(self.collect(arguments));
@@ -72,6 +83,7 @@ impl Machine<'_> {
             value = before.join(&value, why);
         }
         self.note_write(field, place, code, before, value.clone(), doubts);
+        let value = named(value, field, &mut self.names);
         self.edit(record, |object| {
             if let Object::Instance(record) = object {
                 record.declared.insert(field, value);
@@ -84,6 +96,20 @@ impl Machine<'_> {
         let Some(record) = self.instance(record) else { return Abs::any("the record") };
         let declared = record.declared.get(&field).cloned();
         declared.or_else(|| record.attrs.get(&field).map(|s| s.value.clone())).unwrap_or(Abs::NONE)
+    }
+
+    /// The declared fallback in the place of None.
+    pub(super) fn or_fallback(&mut self, field: Sym, value: Abs) -> Abs {
+        let Some((_, at)) = self.world.fallbacks.iter().find(|(f, _)| *f == field).copied() else { return value };
+        match &value {
+            Abs::Is(Value::None) => self.eval_in_module(at.file, at.expr),
+            Abs::OneOf(values, vague) if values.iter().any(Value::is_none) => {
+                let fallback = self.eval_in_module(at.file, at.expr);
+                let others: Vec<Value> = values.iter().filter(|v| !v.is_none()).cloned().collect();
+                Abs::among(others, vague.clone()).join(&fallback, &vague.why)
+            }
+            _ => value,
+        }
     }
 
     /// The list in which a record keeps its declarations.

@@ -214,12 +214,12 @@ impl State {
     }
 
     /// Either state; which one hangs on the open tests that only one of them has passed.
-    pub fn join(self, other: State, base: &Heap) -> State {
-        self.join_with(other, base).0
+    pub fn join(self, other: State, base: &Heap, names: &mut u32) -> State {
+        self.join_with(other, base, names).0
     }
 
-    /// The same, and the reasons.
-    pub fn join_with(mut self, other: State, base: &Heap) -> (State, Why) {
+    /// The same, and the reasons. What the record's fields have after it gets names of its own, by the counter.
+    pub fn join_with(mut self, other: State, base: &Heap, names: &mut u32) -> (State, Why) {
         let path = common(&self.path, &other.path);
         let why = between(&path, &self.path).and(&between(&path, &other.path));
         let why = if why.is_empty() { Why::of("a condition that is not resolved") } else { why };
@@ -239,11 +239,11 @@ impl State {
             let Some(theirs) = theirs else { continue };
             match self.heap.chunks.get(i) {
                 Some(Some(mine)) if Rc::ptr_eq(mine, theirs) => {}
-                Some(Some(_)) => self.join_chunk(i, theirs, why, base),
+                Some(Some(_)) => self.join_chunk(i, theirs, why, base, names),
                 _ => {
                     for (j, object) in theirs.iter().enumerate() {
                         if let Some(object) = object {
-                            self.heap.put(ObjId((i * CHUNK + j) as u32), against_base(object, i, j, why, base));
+                            self.heap.put(ObjId((i * CHUNK + j) as u32), against_base(object, i, j, why, base, names));
                         }
                     }
                 }
@@ -253,13 +253,16 @@ impl State {
         for i in 0..self.heap.chunks.len() {
             let theirs = other.heap.chunks.get(i).and_then(Option::as_ref);
             let Some(Some(mine)) = self.heap.chunks.get(i) else { continue };
+            if theirs.is_some_and(|t| Rc::ptr_eq(mine, t)) {
+                continue;
+            }
             let mine = mine.clone();
             for (j, object) in mine.iter().enumerate() {
                 let missing = theirs.is_none_or(|t| t.get(j).is_none_or(Option::is_none));
                 if let (Some(object), true) = (object, missing) {
                     let id = ObjId((i * CHUNK + j) as u32);
                     if base.get(id).is_some() {
-                        self.heap.put(id, against_base(object, i, j, why, base));
+                        self.heap.put(id, against_base(object, i, j, why, base, names));
                     }
                 }
             }
@@ -268,15 +271,15 @@ impl State {
         (self, why)
     }
 
-    fn join_chunk(&mut self, i: usize, theirs: &Rc<Chunk>, why: &Why, base: &Heap) {
+    fn join_chunk(&mut self, i: usize, theirs: &Rc<Chunk>, why: &Why, base: &Heap, names: &mut u32) {
         let Some(Some(mine)) = self.heap.chunks.get(i).cloned() else { return };
         for (j, (mine, theirs)) in mine.iter().zip(theirs.iter()).enumerate() {
             let id = ObjId((i * CHUNK + j) as u32);
             match (mine, theirs) {
                 (Some(mine), Some(theirs)) if !Rc::ptr_eq(mine, theirs) => {
-                    self.heap.put(id, Rc::new(join_objects(mine, theirs, why)));
+                    self.heap.put(id, Rc::new(join_objects(mine, theirs, why, names)));
                 }
-                (None, Some(theirs)) => self.heap.put(id, against_base(theirs, i, j, why, base)),
+                (None, Some(theirs)) => self.heap.put(id, against_base(theirs, i, j, why, base, names)),
                 _ => {}
             }
         }
@@ -284,16 +287,16 @@ impl State {
 }
 
 /// An object that one side changed, while the other has it as the modules made it.
-fn against_base(object: &Rc<Object>, i: usize, j: usize, why: &Why, base: &Heap) -> Rc<Object> {
+fn against_base(object: &Rc<Object>, i: usize, j: usize, why: &Why, base: &Heap, names: &mut u32) -> Rc<Object> {
     match base.get(ObjId((i * CHUNK + j) as u32)) {
-        Some(before) if !Rc::ptr_eq(before, object) => Rc::new(join_objects(object, before, why)),
+        Some(before) if !Rc::ptr_eq(before, object) => Rc::new(join_objects(object, before, why, names)),
         _ => object.clone(),
     }
 }
 
-fn join_objects(a: &Object, b: &Object, why: &Why) -> Object {
+fn join_objects(a: &Object, b: &Object, why: &Why, names: &mut u32) -> Object {
     match (a, b) {
-        (Object::Instance(a), Object::Instance(b)) => Object::Instance(join_instances(a, b, why)),
+        (Object::Instance(a), Object::Instance(b)) => Object::Instance(join_instances(a, b, why, names)),
         (Object::List(a), Object::List(b)) => Object::List(join_items(a, b, why)),
         (Object::Set(a), Object::Set(b)) => Object::Set(join_items(a, b, why)),
         (Object::Dict(a), Object::Dict(b)) => Object::Dict(join_dicts(a, b, why)),
@@ -305,11 +308,22 @@ fn join_objects(a: &Object, b: &Object, why: &Why) -> Object {
     }
 }
 
-fn join_instances(a: &Instance, b: &Instance, why: &Why) -> Instance {
-    let attrs = join_attrs(&a.attrs, &b.attrs, why);
+fn join_instances(a: &Instance, b: &Instance, why: &Why, names: &mut u32) -> Instance {
+    let mut attrs = join_attrs(&a.attrs, &b.attrs, why);
+    if a.kind == Kind::Record {
+        let mut new: Vec<&Sym> = attrs.iter().filter(|(_, slot)| is_nameless(&slot.value)).map(|(n, _)| n).collect();
+        new.sort_by(|a, b| a.as_str().cmp(b.as_str()));
+        for field in new.into_iter().copied().collect::<Vec<_>>() {
+            if let Some(slot) = attrs.get_mut(&field) {
+                slot.value = named(slot.value.clone(), field, names);
+            }
+        }
+    }
     let mut declared = FxHashMap::default();
     let given = |side: &Instance, field: &Sym| side.attrs.get(field).map(|slot| slot.value.clone());
-    for field in a.declared.keys().chain(b.declared.keys()) {
+    let mut fields: Vec<&Sym> = a.declared.keys().chain(b.declared.keys()).collect();
+    fields.sort_by(|a, b| a.as_str().cmp(b.as_str()));
+    for field in fields {
         if declared.contains_key(field) {
             continue;
         }
@@ -319,13 +333,26 @@ fn join_instances(a: &Instance, b: &Instance, why: &Why) -> Instance {
             (Some(one), None) | (None, Some(one)) => one.also(why),
             (None, None) => continue,
         };
-        declared.insert(*field, joined);
+        declared.insert(*field, named(joined, *field, names));
     }
     let open = match (&a.open, &b.open) {
         (Some(a), Some(b)) => Some(a.and(b)),
         (a, b) => a.clone().or(b.clone()),
     };
     Instance { class: a.class, kind: a.kind.clone(), attrs, declared, open }
+}
+
+fn is_nameless(value: &Abs) -> bool {
+    value.vague().is_some_and(|v| v.symbol.is_none())
+}
+
+/// A field that is not exactly known is the same whenever it is read: it gets a name.
+pub fn named(value: Abs, field: Sym, names: &mut u32) -> Abs {
+    if !is_nameless(&value) {
+        return value;
+    }
+    *names += 1;
+    value.named(Sym::from(&format!("{field}#{names}")))
 }
 
 fn join_slots(a: &Slot, b: &Slot, why: &Why) -> Slot {

@@ -216,8 +216,15 @@ impl Machine<'_> {
     fn while_loop(&mut self, test: ExprId, body: &[StmtId], orelse: &[StmtId]) {
         self.enter_loop();
         let mut turns = 0;
+        let mut after_exit = 0;
         while self.live && turns < MAX_TURNS {
             turns += 1;
+            // A loop that may have been left goes on for no more than another turn or two.
+            after_exit += u32::from(self.frame().and_then(|f| f.loops.last()).is_some_and(|l| l.broke.is_some()));
+            if after_exit > 2 {
+                self.leave();
+                break;
+            }
             let (truth, asked) = self.test(test);
             match truth {
                 Truth::No => break,
@@ -474,7 +481,7 @@ impl Machine<'_> {
         let merged = match before {
             None => (state, value),
             Some((other, theirs)) => {
-                let merged = other.join_with(state, &self.base);
+                let merged = other.join_with(state, &self.base, &mut self.names);
                 (merged.0, theirs.join(&value, &merged.1))
             }
         };

@@ -59,7 +59,8 @@ impl World {
         let unknown = facts.iter().map(|(name, _)| name).filter(|n| !known(n)).cloned().collect();
         for rule in &profile.launch.facts {
             let Some((_, value)) = facts.iter().find(|(name, _)| *name == rule.name) else { continue };
-            if !rule.values.is_empty() && !rule.values.iter().any(|v| fits(v, value)) {
+            let any = |patterns: &[String]| patterns.iter().any(|p| fits(p, value));
+            if !rule.values.is_empty() && !any(&rule.values) || any(&rule.except) {
                 continue;
             }
             for (path, answer) in &rule.answers {
@@ -96,13 +97,15 @@ impl World {
     }
 }
 
-/// Does a fact's value fit a pattern: itself, or with `*` at one end?
+/// Does a fact's value fit a pattern: itself, or with `*` at either end?
 fn fits(pattern: &str, value: &str) -> bool {
-    let value = value.to_lowercase();
-    match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
-        (Some(end), _) => value.ends_with(&end.to_lowercase()),
-        (_, Some(start)) => value.starts_with(&start.to_lowercase()),
-        _ => value == pattern.to_lowercase(),
+    let (pattern, value) = (pattern.to_lowercase(), value.to_lowercase());
+    let inner = pattern.trim_matches('*');
+    match (pattern.starts_with('*'), pattern.ends_with('*')) {
+        (true, true) => value.contains(inner),
+        (true, false) => value.ends_with(inner),
+        (false, true) => value.starts_with(inner),
+        (false, false) => value == inner,
     }
 }
 
