@@ -5,13 +5,18 @@
 
 mod arguments;
 pub mod bug;
+pub mod cache;
 pub mod console;
 pub mod exit;
+pub mod fields;
+pub mod filter;
+mod operands;
 pub mod output;
 pub mod report;
 pub mod schema;
 mod selection;
 pub mod session;
+mod suggest;
 
 use std::ffi::OsString;
 
@@ -27,6 +32,7 @@ Examples:
   argtrace hicache_size                       of the SGLang in this folder or Python environment
   argtrace --hicache-size --tp ~/sglang       flags as they stand in a launch command; a checkout
   argtrace 'hicache_*' sglang==0.5.9          all fields that match; a release
+  argtrace fields ~/sglang --sink timeout     a line a field, of those that end in a timeout
   argtrace hicache_size --format json         for a program
   argtrace hicache_size -o markdown=note.md   for a ticket
 
@@ -57,7 +63,9 @@ struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Report(report::ReportCommand),
+    Fields(fields::FieldsCommand),
     Schema(schema::SchemaCommand),
+    Cache(cache::CacheCommand),
 }
 
 /// Options that mean the same for every command.
@@ -73,6 +81,10 @@ pub struct Options {
     /// Threads to work with [default: one for each processor]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
+
+    /// Work everything out anew, and keep nothing for the next run
+    #[arg(long, global = true, action = ArgAction::SetTrue)]
+    pub no_cache: bool,
 
     /// Say nothing on stderr but errors
     #[arg(short, long, global = true, action = ArgAction::SetTrue, conflicts_with = "verbose")]
@@ -100,7 +112,7 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Err(refusal) => return exit::refused(&refusal),
     };
     Console::with_streams(&cli.options, |console| {
-        let result = run_command(&cli, &session::installed(), console);
+        let result = session::installed(!cli.options.no_cache).and_then(|backend| run_command(&cli, &backend, console));
         exit::told(result, console)
     })
 }
@@ -113,6 +125,8 @@ fn run_command(cli: &Cli, backend: &dyn Backend, console: &mut Console<'_>) -> a
     }
     match &cli.command {
         Command::Report(command) => command.run(&cli.options, backend, console),
+        Command::Fields(command) => command.run(&cli.options, backend, console),
         Command::Schema(command) => command.run(&cli.options, console),
+        Command::Cache(command) => command.run(&cli.options, console),
     }
 }

@@ -7,6 +7,7 @@ use super::Options;
 use super::console::Console;
 use super::exit::Exit;
 use super::output::Format;
+use crate::meaning::list::FieldList;
 use crate::meaning::report::Report;
 use crate::render::json::json;
 
@@ -21,12 +22,15 @@ pub struct SchemaCommand {
 enum Document {
     // What `argtrace FIELD... --format json` writes.
     Report,
+    // What `argtrace fields --format json` writes.
+    Fields,
 }
 
 impl Document {
     fn schema(self) -> Schema {
         match self {
             Document::Report => schema_for!(Report),
+            Document::Fields => schema_for!(FieldList),
         }
     }
 }
@@ -36,7 +40,7 @@ impl SchemaCommand {
     /// If the output cannot be written.
     pub fn run(&self, options: &Options, console: &mut Console<'_>) -> anyhow::Result<Exit> {
         let schema = self.name.schema();
-        options.output.deliver(console, &[Format::Json], |_, _| Ok(json(&schema)?))?;
+        options.output.deliver(console, &[(Format::Json, &|_| Ok(json(&schema)?))])?;
         Ok(Exit::Clean)
     }
 }

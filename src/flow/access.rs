@@ -113,10 +113,10 @@ pub fn written(ir: &FileIr, program: &Program, file: FileId, at: ExprId) -> Opti
 fn named(graph: &Graph, file: FileId, field: Sym, out: &mut Vec<Access>) {
     let program = graph.program;
     let ir = program.ir(file);
-    for (i, node) in ir.exprs.iter().enumerate() {
-        let literal = ExprRef { file, expr: ExprId(i as u32) };
-        match &node.kind {
-            Expr::Str(text) if *text == field => {
+    for (expr, _) in program.mentions(file, field) {
+        let literal = ExprRef { file, expr: *expr };
+        match ir.expr(*expr) {
+            Expr::Str(_) => {
                 if let Some(access) = accessor_call(graph, literal, literal) {
                     out.push(access);
                 } else if may_travel(ir, literal.expr) {
@@ -233,19 +233,18 @@ fn keys(program: &Program, file: FileId, field: Sym, dicts: &[Entity], out: &mut
         return;
     }
     let ir = program.ir(file);
-    for (i, node) in ir.exprs.iter().enumerate() {
-        let at = ExprRef { file, expr: ExprId(i as u32) };
-        let (base, key) = match &node.kind {
-            Expr::Subscript { base, index } => (*base, *index),
-            Expr::Call { func, args } => match (ir.expr(*func), args.first()) {
-                (Expr::Attr { base, attr, .. }, Some(key)) if *attr == "get" => (*base, key.value),
+    for (key, _) in program.mentions(file, field).iter().filter(|(_, how)| *how == Mention::Str) {
+        let key = *key;
+        let Parent::Expr(expr) = ir.exprs[key.index()].parent else { continue };
+        let at = ExprRef { file, expr };
+        let base = match ir.expr(expr) {
+            Expr::Subscript { base, index } if *index == key => *base,
+            Expr::Call { func, args } if args.first().is_some_and(|a| a.value == key) => match ir.expr(*func) {
+                Expr::Attr { base, attr, .. } if *attr == "get" => *base,
                 _ => continue,
             },
             _ => continue,
         };
-        if ir.str_value(key) != Some(field) {
-            continue;
-        }
         let is_dict = program.entities(ExprRef { file, expr: base }).iter().any(|e| dicts.contains(e));
         if is_dict {
             let write = written(ir, program, file, at.expr);
@@ -269,9 +268,9 @@ fn declared(graph: &Graph, file: FileId, field: Sym, out: &mut Vec<Access>) {
         let write = Some(Written::Value(value));
         out.push(Access { place, at, how: How::Named, write, sure, holder: Holder::View });
     };
-    for (i, node) in ir.exprs.iter().enumerate() {
-        let at = ExprId(i as u32);
-        match &node.kind {
+    for (at, _) in program.mentions(file, field) {
+        let at = *at;
+        match ir.expr(at) {
             Expr::Call { func, args } => {
                 let Some(arg) = args.iter().find(|a| a.kind == ArgKind::Keyword(field)) else { continue };
                 let Some(name) = last_name(ir, *func) else { continue };
@@ -285,11 +284,11 @@ fn declared(graph: &Graph, file: FileId, field: Sym, out: &mut Vec<Access>) {
                     push(arg.at, at, arg.value, true);
                 }
             }
-            Expr::Str(text) if *text == field => {
+            Expr::Str(_) => {
                 if let Some(value) = value_under_key(ir, at)
                     && reaches_declaration(graph, file, value, field)
                 {
-                    push(node.span, at, value, true);
+                    push(ir.span(at), at, value, true);
                 }
             }
             _ => {}

@@ -12,6 +12,8 @@ pub struct ProfileError(#[from] toml::de::Error);
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     pub package: String,
+    /// A file that the package is known by, relative to it.
+    pub marker: String,
     /// Path prefixes that do not count.
     #[serde(default)]
     pub exclude: Vec<String>,

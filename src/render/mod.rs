@@ -1,12 +1,16 @@
-//! Turns documents into text, Markdown and JSON.
+//! Turns documents into text, Markdown, CSV and JSON.
 //!
 //! It never reads a file, prints or decides what is true: the document comes in finished, a `String` goes out. Text from
 //! the tree that was read is untrusted, and every such string passes through [`untrusted`] on its way out.
 
 mod claims;
+pub mod fields;
+mod grades;
 pub mod json;
 pub mod markdown;
 mod outline;
+mod summary;
+mod table;
 pub mod text;
 pub mod untrusted;
 mod wrap;

@@ -25,7 +25,7 @@ mod wheel;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub use cache::cache_folder;
+pub use cache::{cache_folder, usual_folder};
 pub use error::SourceError;
 
 use archive::Format;
@@ -84,7 +84,7 @@ impl fmt::Display for Kind {
 pub struct Options<'a> {
     /// The name of the package to look for, which is data of a project's profile.
     pub package: &'a str,
-    /// A file that the package is known by, relative to it.
+    /// A file that the package is known by, relative to it; data of the profile too.
     pub marker: &'a str,
     /// Where fetched wheels are kept; else `ARGTRACE_CACHE_DIR`, else the platform's cache folder.
     pub cache_dir: Option<PathBuf>,
@@ -96,16 +96,10 @@ pub struct Options<'a> {
     pub progress: Option<&'a dyn Fn(&str)>,
 }
 
-impl Default for Options<'_> {
-    fn default() -> Self {
-        Options {
-            package: "sglang",
-            marker: "srt/server_args.py",
-            cache_dir: None,
-            offline: false,
-            pip: None,
-            progress: None,
-        }
+impl<'a> Options<'a> {
+    /// For a package and the file that it is known by.
+    pub fn of(package: &'a str, marker: &'a str) -> Self {
+        Options { package, marker, cache_dir: None, offline: false, pip: None, progress: None }
     }
 }
 
@@ -229,15 +223,36 @@ pub fn open_current(options: &Options) -> Result<Tree, SourceError> {
     Ok(Tree::new(path.display().to_string(), opened, options))
 }
 
-/// Whether an argument names a source and not a field.
-pub fn looks_like_source(arg: &str) -> bool {
-    arg == "."
+/// What an argument can be, where both names of things in a program and sources are accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// A source by its form, whether it exists or not: a path, the name of an archive, a requirement.
+    Source,
+    /// A bare word that is also a folder with the package in it.
+    Package,
+    /// A bare word that is also a file or folder, with no package in it.
+    Path,
+    /// A bare word that names nothing here.
+    Word,
+}
+
+/// What an argument can be. Looks at names only; nothing is opened.
+pub fn naming(arg: &str, options: &Options) -> Naming {
+    let path = Path::new(arg);
+    let by_form = arg == "."
         || arg == ".."
         || arg.contains('/')
         || arg.contains("==")
         || (cfg!(windows) && arg.contains('\\'))
-        || Format::of(Path::new(arg)).is_some()
-        || Path::new(arg).exists()
+        || Format::of(path).is_some();
+    match path.metadata() {
+        _ if by_form => Naming::Source,
+        Err(_) => Naming::Word,
+        // What no name in a program looks like can only be the path.
+        Ok(_) if !arg.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') => Naming::Source,
+        Ok(found) if found.is_dir() && locate::locate(path, options).is_some() => Naming::Package,
+        Ok(_) => Naming::Path,
+    }
 }
 
 fn open_archive(path: &Path, regular: bool, options: &Options) -> Result<Opened, SourceError> {
