@@ -10,7 +10,6 @@ use anyhow::Context;
 
 use super::console::Console;
 use super::exit::UsageError;
-use super::kept::Kept;
 use super::session::{Opened, Session};
 use crate::compare::snapshot::{self, Snapshot};
 use crate::meaning::Begin;
@@ -116,16 +115,27 @@ impl Comparable for FromFile {
     }
 }
 
-/// A tree, and where its snapshot is kept.
+/// A tree; its snapshot is kept with the other answers about it.
 pub struct FromTree {
     opened: Opened,
-    kept: Kept,
     declared: OnceCell<Snapshot>,
 }
 
 impl FromTree {
-    pub fn new(opened: Opened, kept: Kept) -> FromTree {
-        FromTree { opened, kept, declared: OnceCell::new() }
+    pub fn new(opened: Opened) -> FromTree {
+        FromTree { opened, declared: OnceCell::new() }
+    }
+
+    /// The snapshot of these fields, or of all, as the source at hand calls itself.
+    fn made(&self, question: &str, fields: Option<&[String]>, begin: Begin) -> Snapshot {
+        if let Some(mut known) = self.opened.known::<Snapshot>(question) {
+            // The same code may have come from another kind of source.
+            known.source = self.opened.info().clone();
+            return known;
+        }
+        // What the outline was read from can be analysed; were it not so, nothing would be declared.
+        let meanings = self.opened.analysis().map(|analysis| analysis.meanings(fields, begin));
+        meanings.map(|meanings| Snapshot::of(&meanings)).unwrap_or_default()
     }
 }
 
@@ -135,18 +145,17 @@ impl Comparable for FromTree {
     }
 
     fn declared(&self) -> &Snapshot {
-        self.declared.get_or_init(|| Snapshot::of(&self.opened.analysis().meanings(Some(&[]), &|_| ())))
+        self.declared.get_or_init(|| {
+            let declared = self.made("declared", Some(&[]), &|_| ());
+            self.opened.keep("declared", &declared);
+            declared
+        })
     }
 
     fn snapshot(&self, fields: Option<&[String]>, begin: Begin) -> Snapshot {
-        if let Some(mut known) = self.kept.get() {
-            // The same code may have come from another kind of source.
-            known.source = self.declared().source.clone();
-            return known;
-        }
-        let snapshot = Snapshot::of(&self.opened.analysis().meanings(fields, begin));
+        let snapshot = self.made("snapshot", fields, begin);
         if fields.is_none() {
-            self.kept.put(&snapshot);
+            self.opened.keep("snapshot", &snapshot);
         }
         snapshot
     }

@@ -5,6 +5,7 @@
 
 mod arguments;
 pub mod bug;
+pub mod cache;
 pub mod check;
 pub mod compared;
 mod config;
@@ -16,7 +17,6 @@ pub mod fields;
 pub mod filter;
 pub mod history;
 pub mod judging;
-mod kept;
 mod operands;
 pub mod output;
 pub mod report;
@@ -79,6 +79,7 @@ enum Command {
     History(history::HistoryCommand),
     Explain(explain::ExplainCommand),
     Schema(schema::SchemaCommand),
+    Cache(cache::CacheCommand),
 }
 
 /// Options that mean the same for every command.
@@ -95,7 +96,7 @@ pub struct Options {
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 
-    /// Work everything out again, and keep nothing
+    /// Work everything out anew, and keep nothing for the next run
     #[arg(long, global = true, action = ArgAction::SetTrue)]
     pub no_cache: bool,
 
@@ -145,5 +146,6 @@ fn run_command<B: Backend + Comparing>(cli: &Cli, backend: &B, console: &mut Con
         Command::History(command) => command.run(&cli.options, backend, console),
         Command::Explain(command) => command.run(&cli.options, console),
         Command::Schema(command) => command.run(&cli.options, console),
+        Command::Cache(command) => command.run(&cli.options, console),
     }
 }

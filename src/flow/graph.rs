@@ -3,6 +3,7 @@
 //! Answers one step at a time; `trace` strings the steps together. A step that cannot be resolved is an edge to nowhere
 //! with its reason, never silence.
 
+use crate::program::index::Uses as WordUses;
 use crate::program::resolve::{Binding, Entity};
 use crate::program::types::{Type, TypeSystem, Types};
 use crate::program::*;
@@ -271,7 +272,7 @@ impl<'p> Graph<'p> {
             return known.clone();
         }
         let program = self.program;
-        let mut files = program.files_with(attr).to_vec();
+        let mut files = program.files_using(attr, WordUses::ATTRIBUTE.or(WordUses::QUOTED));
         if files.len() > MANY_FILES {
             let names = self.names_of(class);
             files.retain(|f| names.iter().any(|n| program.has_word(*f, *n)));
@@ -732,6 +733,8 @@ impl<'p> Stepper<'_, 'p> {
                     any = true;
                     self.push(Slot::Global(file, attr), path, EdgeKind::Global, op, typed.sure);
                 }
+                // It leaves the tree, as an argument of a foreign call does.
+                Type::External(_) | Type::ExternalInstance(_) => any = true,
                 _ => {}
             }
         }

@@ -7,6 +7,7 @@ pub mod accesses;
 pub mod active;
 pub mod beside;
 pub mod constraints;
+pub mod coverage;
 pub mod definition;
 pub mod facts;
 pub mod findings;
@@ -171,7 +172,7 @@ fn meaning(facts: &Facts) -> FieldReport {
         active_when,
         constraints,
         findings: Vec::new(),
-        coverage: Some(flow_view::coverage(facts)),
+        coverage: Some(coverage::of(facts)),
     };
     report.findings = findings::claim(facts, &report);
     report

@@ -14,6 +14,7 @@ pub mod types;
 use crate::syntax::defuse::DefUse;
 use crate::syntax::ir::*;
 use crate::syntax::lower::lower;
+pub use index::Uses;
 use index::{FileIndex, Header};
 use profile::Profile;
 use rayon::prelude::*;
@@ -79,6 +80,7 @@ struct Unit {
     defuse: Mutex<FxHashMap<Scope, Arc<DefUse>>>,
     calls: OnceLock<FxHashMap<Sym, Vec<ExprId>>>,
     attrs: OnceLock<FxHashMap<Sym, Vec<ExprId>>>,
+    part_stores: OnceLock<Vec<ExprId>>,
     mentions: OnceLock<FxHashMap<Sym, Vec<(ExprId, Mention)>>>,
     returns: OnceLock<FxHashMap<FuncId, Vec<ExprId>>>,
 }
@@ -95,6 +97,7 @@ pub struct Program {
     hints: FxHashMap<Sym, Vec<(Sym, u32)>>,
     memo: classes::ClassMemo,
     mentioning: Mutex<FxHashMap<Sym, Arc<[FileId]>>>,
+    naming: Mutex<FxHashMap<(FileId, Sym), Arc<[FileId]>>>,
     /// Files that could not be read, each with why.
     pub unread: Vec<(String, String)>,
 }
@@ -126,6 +129,7 @@ impl Program {
             hints: FxHashMap::default(),
             memo: classes::ClassMemo::default(),
             mentioning: Mutex::default(),
+            naming: Mutex::default(),
             unread: Vec::new(),
         };
         for item in read {
@@ -185,6 +189,7 @@ impl Program {
             defuse: Mutex::default(),
             calls: OnceLock::new(),
             attrs: OnceLock::new(),
+            part_stores: OnceLock::new(),
             mentions: OnceLock::new(),
             returns: OnceLock::new(),
         })
@@ -289,6 +294,20 @@ impl Program {
         named.map(|(at, _)| *at)
     }
 
+    /// Where a file stores to an attribute or an element, other than to an attribute of a method's own object.
+    pub fn part_stores(&self, file: FileId) -> &[ExprId] {
+        let unit = self.unit(file);
+        unit.part_stores.get_or_init(|| {
+            let ir = &unit.ir;
+            let own = |base: ExprId| matches!(ir.expr(base), Expr::Name(n) if n == "self" || n == "cls");
+            let is_part = |at: &ExprId| match ir.expr(*at) {
+                Expr::Attr { base, .. } | Expr::Subscript { base, .. } => !own(*base) && self.is_store(file, *at),
+                _ => false,
+            };
+            (0..ir.exprs.len() as u32).map(ExprId).filter(is_part).collect()
+        })
+    }
+
     /// The attribute expressions `….name` of a file.
     pub fn attrs_named(&self, file: FileId, name: Sym) -> &[ExprId] {
         let unit = self.unit(file);
@@ -312,6 +331,45 @@ impl Program {
         let hash = index::hash(word.as_bytes());
         let found: Arc<[FileId]> = self.file_ids().filter(|f| self.file(*f).index.has(hash)).collect();
         self.mentioning.lock().unwrap_or_else(|e| e.into_inner()).insert(word, found.clone());
+        found
+    }
+
+    /// The files in which a word stands in one of these ways, in order.
+    pub fn files_using(&self, word: Sym, uses: Uses) -> Vec<FileId> {
+        let hash = index::hash(word.as_bytes());
+        self.files_with(word).iter().copied().filter(|f| self.file(*f).index.has_use(hash, uses)).collect()
+    }
+
+    /// The files that can name what one file defines at its top level, in order: to import it, a file must name the
+    /// module, or another one that imports it.
+    pub fn files_naming(&self, defined_in: FileId, name: Sym) -> Arc<[FileId]> {
+        let key = (defined_in, name);
+        if let Some(known) = self.naming.lock().unwrap_or_else(|e| e.into_inner()).get(&key) {
+            return known.clone();
+        }
+        let mut open: Vec<FileId> = self.files_with(name).to_vec();
+        open.extend(self.file_ids().filter(|f| self.file(*f).index.imports_all && !self.has_word(*f, name)));
+        open.retain(|f| *f != defined_in);
+        let mut known = vec![defined_in];
+        let mut next = 0;
+        while let Some(from) = known.get(next).copied() {
+            next += 1;
+            let module = self.file(from).module;
+            let word = Sym::from(module.rsplit('.').next().unwrap_or_default());
+            let package = if self.file(from).is_package { Some(format!("{module}.")) } else { None };
+            open.retain(|f| {
+                let sibling = package.as_ref().is_some_and(|p| self.file(*f).module.starts_with(p.as_str()));
+                let names = sibling || self.has_word(*f, word);
+                if names {
+                    known.push(*f);
+                }
+                !names
+            });
+        }
+        known.retain(|f| self.has_word(*f, name));
+        known.sort();
+        let found: Arc<[FileId]> = known.into();
+        self.naming.lock().unwrap_or_else(|e| e.into_inner()).insert(key, found.clone());
         found
     }
 

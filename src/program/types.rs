@@ -963,7 +963,8 @@ impl<'p> TypeSystem<'p> {
         let skip = u32::from(program.method_class(func).is_some());
         let mut out = Vec::new();
         for file in program.files_with(f.name).iter().copied() {
-            if !program.has_word(file, Sym::from("target")) {
+            let starts = ["Process", "Thread"].iter().any(|word| program.has_word(file, Sym::from(word)));
+            if !starts || !program.has_word(file, Sym::from("target")) {
                 continue;
             }
             let ir = program.ir(file);
@@ -1038,7 +1039,9 @@ impl<'p> TypeSystem<'p> {
                     files.dedup();
                     files.into()
                 }
-                _ => program.files_with(name),
+                (false, Some(class)) if name == program.class(class).name => program.files_naming(class.file, name),
+                (_, Some(_)) => program.files_using(name, Uses::METHOD.or(Uses::CALL)).into(),
+                (_, None) => program.files_naming(func.file, name),
             };
             program.parse_all(&files);
             for file in files.iter().copied() {

@@ -26,7 +26,7 @@ mod wheel;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub use cache::cache_folder;
+pub use cache::{cache_folder, usual_folder};
 pub use error::SourceError;
 
 use archive::Format;

@@ -8,8 +8,10 @@ use super::super::facts::Shared;
 use super::operand::{MAX_HOPS, is_member};
 use super::ways::All;
 use crate::flow::guards::{self, Guard};
+use crate::flow::origin::assigned_value;
 use crate::program::resolve::Binding;
 use crate::program::*;
+use crate::syntax::defuse::DefSite;
 use crate::syntax::ir::*;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -130,11 +132,21 @@ impl<'s, 'g, 'p> Conditions<'s, 'g, 'p> {
             else {
                 return false;
             };
-            let Expr::Call { func, .. } = ir.expr(*value) else { return false };
-            let callee = ExprRef { file, expr: *func };
-            matches!(ir.expr(*func), Expr::Name(_))
-                && matches!(self.shared.program().binding(callee), Binding::Local(..))
-                && self.shared.graph.types.of(callee).is_empty()
+            matches!(ir.expr(*value), Expr::Call { func, .. } if self.is_looked_up(ExprRef { file, expr: *func }))
+        })
+    }
+
+    /// A local that holds what a call or a table gave, or what came in.
+    fn is_looked_up(&self, callee: ExprRef) -> bool {
+        let program = self.shared.program();
+        let ir = program.ir(callee.file);
+        let Binding::Local(scope, defs) = program.binding(callee) else { return false };
+        let defuse = program.defuse(callee.file, scope);
+        defs.iter().filter_map(|d| defuse.defs.get(d.0 as usize)).any(|def| match def.site {
+            DefSite::Param(_) => true,
+            DefSite::Target(target) => assigned_value(ir, target)
+                .is_some_and(|v| matches!(ir.expr(v), Expr::Call { .. } | Expr::Subscript { .. })),
+            _ => false,
         })
     }
 

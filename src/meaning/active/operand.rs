@@ -87,22 +87,12 @@ impl Conditions<'_, '_, '_> {
         if hops == 0 {
             return None;
         }
-        let program = self.shared.program();
-        let ir = program.ir(e.file);
-        if let Expr::Call { func, args } = ir.expr(e.expr) {
-            // `Mode(args.mode)`, `Mode.from_string(args.mode)`, `int(args.size)`: the same thing in another dress.
-            let [arg] = &args[..] else { return None };
-            let name = match ir.expr(*func) {
-                Expr::Attr { base, .. } => last_name(ir, *base)?,
-                _ => last_name(ir, *func)?,
-            };
-            let plain = matches!(name.as_str(), "int" | "bool" | "str" | "float");
-            let is_class = plain || self.is_class(ExprRef { expr: *func, ..e });
-            return is_class.then(|| self.copy_of(ExprRef { expr: arg.value, ..e }, hops - 1)).flatten();
+        if let Some(inner) = self.undressed(e) {
+            return self.copy_of(inner, hops - 1);
         }
         let mut found: Option<Sym> = None;
         for source in self.sources(e)? {
-            if program.constant(source).is_some() {
+            if self.is_fixed(source) {
                 continue;
             }
             let field = self.copy_of(source, hops - 1)?;
@@ -112,6 +102,29 @@ impl Conditions<'_, '_, '_> {
             found = Some(field);
         }
         found
+    }
+
+    /// `Mode(args.mode)`, `Mode.from_string(args.mode)`, `int(args.size)`: the same thing in another dress.
+    fn undressed(&self, e: ExprRef) -> Option<ExprRef> {
+        let ir = self.shared.ir(e.file);
+        let Expr::Call { func, args } = ir.expr(e.expr) else { return None };
+        let [arg] = &args[..] else { return None };
+        let name = match ir.expr(*func) {
+            Expr::Attr { base, .. } => last_name(ir, *base)?,
+            _ => last_name(ir, *func)?,
+        };
+        let plain = matches!(name.as_str(), "int" | "bool" | "str" | "float");
+        let is_class = plain || self.is_class(ExprRef { expr: *func, ..e });
+        is_class.then_some(ExprRef { expr: arg.value, ..e })
+    }
+
+    /// A constant, or a choice among constants.
+    fn is_fixed(&self, e: ExprRef) -> bool {
+        let choice = |body: ExprId, orelse: ExprId| [body, orelse].map(|expr| ExprRef { expr, ..e });
+        match self.shared.ir(e.file).expr(e.expr) {
+            Expr::IfExp { body, orelse, .. } => choice(*body, *orelse).into_iter().all(|e| self.is_fixed(e)),
+            _ => self.shared.program().constant(e).is_some(),
+        }
     }
 
     /// A class of the tree, or a constructor of one.
@@ -128,22 +141,15 @@ impl Conditions<'_, '_, '_> {
         }
     }
 
-    /// The one expression that says what a name, an attribute or a small function is.
+    /// The one expression that says what a name, an attribute or a call is.
     pub fn meaning(&self, e: ExprRef) -> Option<ExprRef> {
-        let program = self.shared.program();
-        if let Expr::Call { .. } = program.ir(e.file).expr(e.expr) {
-            let callees = self.shared.graph.types.callees(e);
-            let [(callee, None, _)] = &callees[..] else { return None };
-            let [value] = program.returns(*callee) else { return None };
-            return Some(ExprRef { file: callee.file, expr: *value });
-        }
         match &self.sources(e)?[..] {
             [one] => Some(*one),
             _ => None,
         }
     }
 
-    /// Everything that a name or an attribute can be; `None` if that cannot be told.
+    /// Everything that a name, an attribute, a choice or a call can be; `None` if that cannot be told.
     fn sources(&self, e: ExprRef) -> Option<Vec<ExprRef>> {
         let program = self.shared.program();
         let ir = program.ir(e.file);
@@ -180,6 +186,12 @@ impl Conditions<'_, '_, '_> {
                 for at in stores {
                     out.push(ExprRef { file: at.file, expr: assigned_value(program.ir(at.file), at.expr)? });
                 }
+            }
+            Expr::IfExp { body, orelse, .. } => out.extend([*body, *orelse].map(|expr| ExprRef { expr, ..e })),
+            Expr::Call { .. } => {
+                let callees = self.shared.graph.types.callees(e);
+                let [(callee, None, _)] = &callees[..] else { return None };
+                out.extend(program.returns(*callee).iter().map(|expr| ExprRef { file: callee.file, expr: *expr }));
             }
             _ => return None,
         }

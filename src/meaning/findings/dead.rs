@@ -36,18 +36,20 @@ fn mentioned(facts: &Facts) -> bool {
 
 /// `thing.field`, where the thing can be the record.
 fn attribute(facts: &Facts, file: FileId) -> bool {
+    let mentions = facts.shared.program().attrs_named(file, facts.field());
+    mentions.iter().any(|at| can_be_read(facts, ExprRef { file, expr: *at }))
+}
+
+/// Can an attribute of the field's name be a read of it, for all we know?
+pub fn can_be_read(facts: &Facts, here: ExprRef) -> bool {
     let shared = facts.shared;
-    let ir = shared.ir(file);
-    shared.program().attrs_named(file, facts.field()).iter().any(|at| {
-        let here = ExprRef { file, expr: *at };
-        let Expr::Attr { base, .. } = ir.expr(*at) else { return false };
-        if facts.accesses.iter().any(|a| a.at == here) || shared.program().is_store(file, *at) {
-            return false;
-        }
-        let base = ExprRef { file, expr: *base };
-        // `Record.field` is the declared default.
-        !names_record_class(facts, base) && !is_external(facts, base) && !is_other(facts, base)
-    })
+    let Expr::Attr { base, .. } = shared.ir(here.file).expr(here.expr) else { return false };
+    if facts.accesses.iter().any(|a| a.at == here) || shared.program().is_store(here.file, here.expr) {
+        return false;
+    }
+    let base = ExprRef { file: here.file, expr: *base };
+    // `Record.field` is the declared default.
+    !names_record_class(facts, base) && !is_external(facts, base) && !is_other(facts, base)
 }
 
 /// Is the thing known to be an object that has an attribute of this name itself?
