@@ -185,38 +185,39 @@ impl Search<'_, '_, '_> {
     /// `min(value, cap)` that goes on under the value's name.
     fn smaller(&mut self, up: ExprId, inner: ExprId, args: &[Arg]) {
         let ir = self.shared.ir(self.at.file);
+        let [left, right] = args else { return };
         let Some(target) = target_of(ir, up) else { return };
-        let is_kept = |a: &&Arg| target.name(ir).is_some() && last_name(ir, a.value) == target.name(ir);
-        // The value under another name, which then gets its own back.
-        let is_own = |a: &&Arg| match target {
-            Target::Place(place) => a.value == inner && goes_by_name(self.shared, self.here(place), self.facts.field()),
-            Target::Keyword(_) => false,
+        let is_kept = |a: &Arg| target.name(ir).is_some() && last_name(ir, a.value) == target.name(ir);
+        // The value under another name, which then gets the field's back.
+        let named = match target {
+            Target::Place(place) => goes_by_name(self.shared, self.here(place), self.facts.field()),
+            Target::Keyword(name) => name == self.facts.field(),
         };
-        let Some(kept) = args.iter().find(is_kept).or_else(|| args.iter().find(is_own)) else { return };
-        if args.len() != 2 || !self.seen.insert(self.here(inner)) {
+        let (kept, cap) = match (is_kept(left), is_kept(right)) {
+            (true, _) => (left, right),
+            (_, true) => (right, left),
+            _ if named && left.value == inner => (left, right),
+            _ if named && right.value == inner => (right, left),
+            _ => return,
+        };
+        if !self.seen.insert(self.here(inner)) {
             return;
         }
-        let Some(cap) = args.iter().find(|a| a.value != kept.value) else { return };
-        let (kept, cap) = (self.here(kept.value), self.here(cap.value));
+        let of = |arg: &Arg| sources::nearest(self.shared, self.here(arg.value));
         let own = Party::Field(self.facts.field());
-        // The field is cut down.
-        if inner == kept.expr {
-            let caps = sources::nearest(self.shared, cap);
-            let single = caps.len() == 1 && is_scaled(ir, cap.expr);
-            for (by, _) in caps.into_iter().filter(|(by, sure)| (*sure || single) && *by != own) {
+        let (kept_of, cap_of) = (of(kept), of(cap));
+        // The field is cut down, by a value that is surely the other's, or at least nothing else's.
+        if inner == kept.value && (named || matches!(&kept_of[..], [(o, _)] if *o == own)) {
+            let single = cap_of.len() == 1 && named && is_scaled(ir, cap.value);
+            for (by, _) in cap_of.into_iter().filter(|(by, sure)| (*sure || single) && *by != own) {
                 self.add(own.clone(), by, Way::Replaces, self.here(up), None);
             }
-        }
-        // The field is the cap.
-        let of = |e: ExprRef| sources::nearest(self.shared, e);
-        if inner == cap.expr && of(cap).iter().any(|(o, sure)| *o == own && *sure) {
-            let kept = of(kept);
-            // A sum of many things is none of them.
-            if let [(bent @ Party::Field(_), _)] = &kept[..]
-                && *bent != own
-            {
-                self.add(bent.clone(), own, Way::Replaces, self.here(up), None);
-            }
+        // The field is the cap; a sum of many things is none of them.
+        } else if inner == cap.value
+            && cap_of.contains(&(own.clone(), true))
+            && let [(bent @ Party::Field(_), _)] = &kept_of[..]
+        {
+            self.add(bent.clone(), own, Way::Replaces, self.here(up), None);
         }
     }
 

@@ -76,18 +76,44 @@ fn is_negative(ir: &FileIr, e: &Expr) -> bool {
     matches!(e, Expr::Unary { op: UnaryOp::Neg, operand } if matches!(ir.expr(*operand), Expr::Int(_)))
 }
 
+/// Does the guard look at the field at all?
+pub fn asks_of(shared: &Shared, file: FileId, guard: &Guard, field: Sym) -> bool {
+    asked(shared, ExprRef { file, expr: guard.test }).iter().any(|(p, _)| *p == Party::Field(field))
+}
+
 /// Does the guard ask that a switch is off? Then it is not the switch that brings about what follows.
 pub fn asks_off(shared: &Shared, file: FileId, guard: &Guard, field: Sym) -> bool {
-    let ir = shared.ir(file);
     let mut parts = Vec::new();
-    conjuncts(ir, guard.test, guard.holds, &mut parts);
+    conjuncts(shared.ir(file), guard.test, guard.holds, &mut parts);
     let switch = shared.definitions.by_name(field).and_then(|d| d.definition.type_.as_deref());
-    switch.is_some_and(|t| t.contains("bool"))
-        && parts.iter().any(|(e, holds)| {
-            presence(ir, *e).is_some_and(|(subject, given)| {
-                given != *holds && shared.origins.direct(ExprRef { file, expr: subject }) == Some(field)
-            })
+    switch.is_some_and(|t| t.contains("bool")) && any_asks_absent(shared, file, &parts, field)
+}
+
+/// Does a part of the guard, whatever the others say, ask that the field is off or left out?
+pub fn asks_absent(shared: &Shared, file: FileId, guard: &Guard, field: Sym) -> bool {
+    let mut parts = Vec::new();
+    atoms(shared.ir(file), guard.test, guard.holds, &mut parts);
+    any_asks_absent(shared, file, &parts, field)
+}
+
+fn any_asks_absent(shared: &Shared, file: FileId, parts: &[(ExprId, bool)], field: Sym) -> bool {
+    parts.iter().any(|(e, holds)| {
+        presence(shared.ir(file), *e).is_some_and(|(subject, given)| {
+            given != *holds && is_field(shared, ExprRef { file, expr: subject }, field)
         })
+    })
+}
+
+/// The parts of a test that no `and`, `or` and `not` join, each with the outcome that speaks for the whole.
+fn atoms(ir: &FileIr, test: ExprId, holds: bool, out: &mut Vec<(ExprId, bool)>) {
+    match ir.expr(test) {
+        Expr::Bool { left, right, .. } => {
+            atoms(ir, *left, holds, out);
+            atoms(ir, *right, holds, out);
+        }
+        Expr::Unary { op: UnaryOp::Not, operand } => atoms(ir, *operand, !holds, out),
+        _ => out.push((test, holds)),
+    }
 }
 
 /// Something that can be left unset: how to know it when it is asked about, and what it is then.

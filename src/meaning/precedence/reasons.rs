@@ -79,7 +79,7 @@ pub fn around(shared: &Shared, write: &Write, peers: &[Write], around: &[Guard],
         if guard.early_exit && around.iter().any(|g| !g.early_exit && is_reason(shared, file, g, &write.bent)) {
             continue;
         }
-        let reason = of_guard(shared, write, guard);
+        let reason = of_guard(shared, write, file, guard);
         let is_model_only = reason.parties.iter().all(|(p, _)| *p == Party::Model);
         if !reason.parties.is_empty() {
             out.push(reason);
@@ -97,20 +97,19 @@ pub fn around(shared: &Shared, write: &Write, peers: &[Write], around: &[Guard],
     out
 }
 
-fn of_guard(shared: &Shared, write: &Write, guard: &Guard) -> Reason {
-    let file = write.at.file;
-    let at = ExprRef { file, expr: guard.test };
-    let mut parties = asks::asked(shared, at);
-    let all = parties.len();
-    parties.retain(|(p, _)| *p != write.bent);
-    let asks_own = all != parties.len();
-    parties.retain(|(p, _)| match p {
+/// What a guard asks of others, apart from those that must be off or left out for it to hold.
+fn of_guard(shared: &Shared, write: &Write, file: FileId, guard: &Guard) -> Reason {
+    let mut reason = asked(shared, write, ExprRef { file, expr: guard.test });
+    let of_guard = std::slice::from_ref(guard);
+    let asks_own = matches!(write.bent, Party::Field(own) if asks::asks_of(shared, file, guard, own));
+    reason.parties.retain(|(party, _)| match party {
+        Party::Field(f) if guard.early_exit => !asks::asks_absent(shared, file, guard, *f),
         Party::Field(f) => {
-            !asks::asks_off(shared, file, guard, *f) && !(asks_own && asks::asks_unset(shared, file, &[*guard], *f))
+            !asks::asks_off(shared, file, guard, *f) && !(asks_own && asks::asks_unset(shared, file, of_guard, *f))
         }
         _ => true,
     });
-    Reason { at, parties }
+    reason
 }
 
 /// Does a test ask anything but of what is written?
@@ -152,7 +151,7 @@ pub fn at_the_calls(shared: &Shared, write: &Write) -> Option<Reason> {
         }
         let guards = guards::of_expr(shared.ir(mention.file), mention.expr);
         let found = guards.iter().rev().filter(|g| !g.early_exit).find_map(|guard| {
-            let mut reason = asked(shared, write, ExprRef { file: mention.file, expr: guard.test });
+            let mut reason = of_guard(shared, write, mention.file, guard);
             if reason.parties.len() > 1 {
                 reason.parties.retain(|(_, direct)| *direct);
             }
