@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn only_a_name_and_a_version_are_taken() {
-        let options = Options::default();
+        let options = Options::of("sglang", "srt/server_args.py");
         let parse = |spec: &str| Requirement::parse(spec, &options).map(|r| r.to_string());
         assert_eq!(parse("sglang==0.5.9post1").ok().as_deref(), Some("sglang==0.5.9.post1"));
         assert_eq!(parse("SGLang == v1.0").ok().as_deref(), Some("SGLang==1.0"));
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn wheel_names_compare_by_their_normal_form() {
         let wheel = WheelName::of(Path::new("x/My_Pkg-1.0-py3-none-any.whl"));
-        let options = Options::default();
+        let options = Options::of("sglang", "srt/server_args.py");
         let requirement = Requirement::parse("my.pkg==1.0.0", &options);
         assert!(wheel.is_some_and(|w| requirement.is_ok_and(|r| w.matches(&r))));
         assert!(WheelName::of(Path::new("sglang.whl")).is_none());
