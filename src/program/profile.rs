@@ -126,6 +126,8 @@ pub struct Resolution {
     pub model_tables: Vec<String>,
     /// Attributes of a model's own configuration that tell which model it is.
     pub model_attributes: Vec<String>,
+    /// How the names of classes end that carry a call of the running server.
+    pub control_messages: Vec<String>,
     /// Attributes of the record that hold the operator's input as a dictionary.
     pub raw_input: Vec<String>,
     /// Attributes of the record that hold the list of what was declared.
@@ -470,6 +472,11 @@ impl Profile {
     /// Does the attribute tell which model is served?
     pub fn tells_the_model(&self, attribute: &str) -> bool {
         self.resolution.model_attributes.iter().any(|a| a == attribute)
+    }
+
+    /// Does the class carry a call of the running server?
+    pub fn is_control_message(&self, class: &str) -> bool {
+        self.resolution.control_messages.iter().any(|end| class.ends_with(end))
     }
 
     pub fn is_root_class(&self, name: &str) -> bool {
