@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Options;
-use super::compared::{self, Comparing, FromFile};
+use super::compared::{self, Comparable, Comparing, FromFile};
 use super::console::Console;
 use super::diff;
 use super::exit::{Exit, UsageError};
@@ -40,7 +40,7 @@ impl CheckCommand {
         let old = FromFile::open(&baseline)?;
         let new = compared::open(comparing, self.source.as_deref(), console)?;
         let diff = diff::between(&old, &*new, &[], console)?;
-        let diff = self.judging.judged(diff)?;
+        let diff = self.judging.judged(diff, old.declared(), new.declared())?;
         diff::deliver(&diff, options, console)?;
         Ok(self.judging.exit(&diff))
     }

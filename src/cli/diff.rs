@@ -43,7 +43,7 @@ impl DiffCommand {
         let old = compared::open(comparing, Some(&self.old), console)?;
         let new = compared::open(comparing, Some(&self.new), console)?;
         let diff = between(&*old, &*new, &self.fields, console)?;
-        let diff = self.judging.judged(diff)?;
+        let diff = self.judging.judged(diff, old.declared(), new.declared())?;
         deliver(&diff, options, console)?;
         Ok(self.judging.exit(&diff))
     }

@@ -21,6 +21,7 @@ mod rewrites;
 mod scope;
 pub mod snapshot;
 mod term;
+pub mod usage;
 mod uses;
 mod world;
 
