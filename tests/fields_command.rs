@@ -76,8 +76,8 @@ fn a_value_that_no_field_can_have_gets_suggestions() {
     assert_eq!(section, "argtrace: there is no section `Hierarchical cashe`\n  did you mean Hierarchical cache?\n");
     let sink = refused(FilterOptions { sink: values(&["hostmem"]), ..Default::default() });
     assert!(sink.contains("there is no kind of sink `hostmem`") && sink.contains("host-memory"), "{sink}");
-    let unit = refused(FilterOptions { unit: values(&["parsec"]), ..Default::default() });
-    assert!(unit.contains("there is no unit `parsec`") && unit.contains("there are: bytes, KB"), "{unit}");
+    let unit = refused(FilterOptions { unit: values(&["qqqqqq"]), ..Default::default() });
+    assert!(unit.contains("there is no unit `qqqqqq`") && unit.contains("there are: bytes, KB"), "{unit}");
 }
 
 #[test]

@@ -282,6 +282,6 @@ mod tests {
         assert_eq!(float_text(2.0), "2.0");
         assert_eq!(float_text(1e16), "1e+16");
         assert_eq!(float_text(1e-5), "1e-05");
-        assert_eq!(rounded(0.8785, 3), 0.879);
+        assert_eq!(rounded(0.8785, 3), 0.878);
     }
 }

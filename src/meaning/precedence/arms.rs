@@ -161,11 +161,11 @@ impl Search<'_, '_, '_> {
             return;
         }
         if right == self.at.expr && self.is_of_request(left, right) {
-            if let Some((_, path)) = dotted_name(ir, left).as_deref().and_then(|p| p.split_once('.')) {
-                let (bent, by) = (Party::Field(self.facts.field()), Party::Request(path.to_owned()));
-                let (at, when) = (self.here(up), Some(self.shared.text(self.here(left))));
-                self.out.push(Bend { bent, by, way: Way::Replaces, at, when, sure: false });
-            }
+            let path = dotted_name(ir, left).unwrap_or_default();
+            let path = path.split_once('.').map_or(path.clone(), |(_, rest)| rest.to_owned());
+            let (bent, at) = (Party::Field(self.facts.field()), self.here(up));
+            let when = Some(self.shared.text(self.here(left)));
+            self.out.push(Bend { bent, by: Party::Request(path), way: Way::Replaces, at, when, sure: false });
             return;
         }
         let keeps = target_name(ir, up).is_some_and(|t| self.is_name_of(t, left));
@@ -177,9 +177,9 @@ impl Search<'_, '_, '_> {
     fn is_of_request(&self, left: ExprId, right: ExprId) -> bool {
         let ir = self.shared.ir(self.at.file);
         let Expr::Attr { base, attr, .. } = ir.expr(left) else { return false };
+        let types = self.shared.graph.types.of(self.here(*base));
         let same = last_name(ir, right) == Some(*attr) || *attr == self.facts.field();
-        let own = matches!(ir.expr(*base), Expr::Name(n) if n == "self");
-        same && !own && self.shared.origins.direct(self.here(left)).is_none()
+        same && self.shared.graph.is_record(&types).is_none() && !matches!(ir.expr(*base), Expr::Name(n) if n == "self")
     }
 
     /// `min(value, cap)` that goes on under the value's name.
@@ -272,10 +272,6 @@ impl Search<'_, '_, '_> {
         }
         let way = if choice.keeps { Way::Fills } else { Way::Replaces };
         let [(subject, _)] = &subjects[..] else { return };
-        // The same thing by two ways is no choice.
-        if others.iter().any(|(o, _)| o == subject) {
-            return;
-        }
         let (at, when) = (choice.test, Some(choice.test));
         if *subject == own {
             for (other, _) in others.into_iter().filter(|(o, _)| *o != own) {
@@ -340,7 +336,7 @@ impl Search<'_, '_, '_> {
 
     /// The fields that a subject comes from; where nothing tells, the field that it is named after.
     fn origin(&self, at: ExprRef) -> Vec<(Party, bool)> {
-        let found = sources::itself(self.shared, at);
+        let found = sources::nearest(self.shared, at);
         let name = last_name(self.shared.ir(at.file), at.expr);
         match name.filter(|n| found.is_empty() && self.shared.definitions.by_name(*n).is_some()) {
             Some(name) => vec![(Party::Field(name), false)],

@@ -23,28 +23,17 @@ pub fn asked(shared: &Shared, test: ExprRef) -> Vec<(Party, bool)> {
 
 /// Is this expression the field itself, or a name just given to it?
 pub fn is_field(shared: &Shared, at: ExprRef, field: Sym) -> bool {
-    if shared.origins.direct(at) == Some(field) || operators_own(shared, at) == Some(field) {
+    if shared.origins.direct(at) == Some(field) {
         return true;
     }
     match shared.ir(at.file).expr(at.expr) {
         Expr::Walrus { value, .. } => is_field(shared, ExprRef { file: at.file, expr: *value }, field),
         Expr::Name(_) => {
             let values = local_values(shared, at);
-            !values.is_empty() && values.iter().all(|v| [shared.origins.direct(*v), operators_own(shared, *v)].contains(&Some(field)))
+            !values.is_empty() && values.iter().all(|v| shared.origins.direct(*v) == Some(field))
         }
         _ => false,
     }
-}
-
-/// The field whose value, as the operator gave it, is looked up: `record.raw.get("field")`.
-fn operators_own(shared: &Shared, at: ExprRef) -> Option<Sym> {
-    let ir = shared.ir(at.file);
-    let raw = &shared.program().profile.resolution.raw_input;
-    let Expr::Call { func, args } = ir.expr(at.expr) else { return None };
-    let Expr::Attr { base, attr, .. } = ir.expr(*func) else { return None };
-    let text = shared.text(ExprRef { file: at.file, expr: *base });
-    let is_raw = attr == "get" && raw.iter().any(|name| text.contains(name.as_str()));
-    ir.str_value(args.first()?.value).filter(|_| is_raw)
 }
 
 /// `x`, `x is not None`, `x > 0`: the thing asked about, and whether it was given if the test holds.
@@ -85,6 +74,11 @@ fn given_by_comparison(ir: &FileIr, op: CmpOp, right: ExprId) -> Option<bool> {
 
 fn is_negative(ir: &FileIr, e: &Expr) -> bool {
     matches!(e, Expr::Unary { op: UnaryOp::Neg, operand } if matches!(ir.expr(*operand), Expr::Int(_)))
+}
+
+/// Does the guard look at the field at all?
+pub fn asks_of(shared: &Shared, file: FileId, guard: &Guard, field: Sym) -> bool {
+    asked(shared, ExprRef { file, expr: guard.test }).iter().any(|(p, _)| *p == Party::Field(field))
 }
 
 /// Does the guard ask that a switch is off? Then it is not the switch that brings about what follows.

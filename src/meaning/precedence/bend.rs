@@ -13,8 +13,6 @@ pub enum Party {
     Env(Sym),
     /// Which model is served.
     Model,
-    /// A call of the running server, by the function that serves it.
-    Api(Sym),
     /// A value that comes with each request, as an attribute path.
     Request(String),
 }
@@ -22,7 +20,7 @@ pub enum Party {
 impl Party {
     pub fn name(&self) -> String {
         match self {
-            Party::Field(name) | Party::Env(name) | Party::Api(name) => name.to_string(),
+            Party::Field(name) | Party::Env(name) => name.to_string(),
             Party::Model => "model".to_owned(),
             Party::Request(path) => path.clone(),
         }
@@ -33,7 +31,6 @@ impl Party {
             Party::Field(_) => "field",
             Party::Env(_) => "env",
             Party::Model => "model",
-            Party::Api(_) => "runtime-api",
             Party::Request(_) => "request",
         }
     }

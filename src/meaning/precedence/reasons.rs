@@ -17,8 +17,6 @@ use crate::syntax::ir::*;
 /// A test, or a decorator, with what it asks; `true` where it asks that itself.
 pub struct Reason {
     pub at: ExprRef,
-    /// The outcome that the test must have.
-    pub holds: bool,
     pub parties: Vec<(Party, bool)>,
 }
 
@@ -52,13 +50,14 @@ pub fn in_value(shared: &Shared, write: &Write, around: &[Guard]) -> Vec<Reason>
         }
         _ => Vec::new(),
     };
-    let reasons = tests.into_iter().map(|test| {
-        let at = ExprRef { file, expr: test };
-        let mut parties = asks::asked(shared, at);
-        parties.retain(|(party, _)| *party != write.bent);
-        Reason { at, holds: true, parties }
-    });
+    let reasons = tests.into_iter().map(|test| asked(shared, write, ExprRef { file, expr: test }));
     reasons.filter(|r| !r.parties.is_empty()).collect()
+}
+
+fn asked(shared: &Shared, write: &Write, at: ExprRef) -> Reason {
+    let mut parties = asks::asked(shared, at);
+    parties.retain(|(p, _)| *p != write.bent);
+    Reason { at, parties }
 }
 
 /// The nearest test that asks of others, and those further out while more than one outcome writes the same thing. Where
@@ -100,18 +99,17 @@ pub fn around(shared: &Shared, write: &Write, peers: &[Write], around: &[Guard],
 
 /// What a guard asks of others, apart from those that must be off or left out for it to hold.
 fn of_guard(shared: &Shared, write: &Write, file: FileId, guard: &Guard) -> Reason {
-    let at = ExprRef { file, expr: guard.test };
-    let mut parties = asks::asked(shared, at);
-    let asks_own = parties.iter().any(|(party, _)| *party == write.bent);
-    parties.retain(|(party, _)| match party {
-        _ if *party == write.bent => false,
+    let mut reason = asked(shared, write, ExprRef { file, expr: guard.test });
+    let of_guard = std::slice::from_ref(guard);
+    let asks_own = matches!(write.bent, Party::Field(own) if asks::asks_of(shared, file, guard, own));
+    reason.parties.retain(|(party, _)| match party {
         Party::Field(f) if guard.early_exit => !asks::asks_absent(shared, file, guard, *f),
         Party::Field(f) => {
-            !asks::asks_off(shared, file, guard, *f) && !(asks_own && asks::asks_unset(shared, file, &[*guard], *f))
+            !asks::asks_off(shared, file, guard, *f) && !(asks_own && asks::asks_unset(shared, file, of_guard, *f))
         }
         _ => true,
     });
-    Reason { at, holds: guard.holds, parties }
+    reason
 }
 
 /// Does a test ask anything but of what is written?

@@ -154,34 +154,33 @@ impl<'s> Study<'s> {
 
         let mut read = sources::all(shared, value, deep);
         read.retain(|(party, _)| *party != write.bent);
-        study.add(write.at, &read);
-        study.add(write.at, model.map(|_| (Party::Model, true)).as_slice());
+        study.add(write.at, read.iter().cloned(), None);
+        study.add(write.at, model.map(|_| (Party::Model, true)), None);
         if read.is_empty() {
-            study.reasons(reasons::in_value(shared, write, &around));
+            study.reasons(reasons::in_value(shared, write, &around), None);
         }
-        study.reasons(reasons::around(shared, write, peers, &around, !read.is_empty()));
+        study.reasons(reasons::around(shared, write, peers, &around, !read.is_empty()), None);
         if read.is_empty()
             && let Some(reason) = reasons::at_the_calls(shared, write)
         {
-            let guard = Guard { test: reason.at.expr, holds: reason.holds, early_exit: false };
-            texts.insert(0, shared.guard_text(reason.at.file, &guard));
-            let own = std::mem::replace(&mut study.when, Some(texts.join(" and ")));
-            study.reasons(vec![reason]);
-            study.when = own;
+            let when = shared.text(reason.at);
+            study.reasons(vec![reason], Some(when));
         }
         Some(study)
     }
 
-    fn reasons(&mut self, reasons: Vec<reasons::Reason>) {
+    fn reasons(&mut self, reasons: Vec<reasons::Reason>, when: Option<String>) {
         for reason in reasons {
-            self.add(reason.at, &reason.parties);
+            self.add(reason.at, reason.parties, when.clone());
         }
     }
 
-    fn add(&mut self, at: ExprRef, parties: &[(Party, bool)]) {
-        for (by, sure) in parties.iter().filter(|(by, _)| *by != self.write.bent) {
-            let (bent, way, when) = (self.write.bent.clone(), self.way, self.when.clone());
-            self.bends.push(Bend { bent, by: by.clone(), way, at, when, sure: *sure && self.write.sure });
+    fn add(&mut self, at: ExprRef, parties: impl IntoIterator<Item = (Party, bool)>, when: Option<String>) {
+        for (by, sure) in parties {
+            if by != self.write.bent {
+                let (bent, way, when) = (self.write.bent.clone(), self.way, when.clone().or(self.when.clone()));
+                self.bends.push(Bend { bent, by, way, at, when, sure: sure && self.write.sure });
+            }
         }
     }
 }

@@ -21,7 +21,7 @@ const MANY_FOUND: usize = 60;
 /// these had to be gone through.
 pub fn all(shared: &Shared, at: ExprRef, deep: bool) -> Vec<(Party, bool)> {
     let max_hops = if deep { MAX_HOPS } else { 0 };
-    let mut walk = Walk { shared, max_hops, whole: false, out: Vec::new(), busy: Vec::new() };
+    let mut walk = Walk { shared, max_hops, out: Vec::new(), busy: Vec::new() };
     walk.go(at, 0, true);
     let mut out = walk.out;
     out.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
@@ -31,15 +31,7 @@ pub fn all(shared: &Shared, at: ExprRef, deep: bool) -> Vec<(Party, bool)> {
 
 /// The nearest only.
 pub fn nearest(shared: &Shared, at: ExprRef) -> Vec<(Party, bool)> {
-    nearest_of(Walk { shared, max_hops: MAX_HOPS, whole: false, out: Vec::new(), busy: Vec::new() }, at)
-}
-
-/// The nearest of those whose very value it is: nothing was computed on the way.
-pub fn itself(shared: &Shared, at: ExprRef) -> Vec<(Party, bool)> {
-    nearest_of(Walk { shared, max_hops: MAX_HOPS, whole: true, out: Vec::new(), busy: Vec::new() }, at)
-}
-
-fn nearest_of(mut walk: Walk, at: ExprRef) -> Vec<(Party, bool)> {
+    let mut walk = Walk { shared, max_hops: MAX_HOPS, out: Vec::new(), busy: Vec::new() };
     walk.go(at, 0, true);
     let Some(least) = walk.out.iter().map(|(_, hops)| *hops).min() else { return Vec::new() };
     let mut out: Vec<(Party, bool)> =
@@ -53,8 +45,6 @@ struct Walk<'s, 'g, 'p> {
     shared: &'s Shared<'g, 'p>,
     /// How many calls, parameters and attributes to go through.
     max_hops: u32,
-    /// Is only the value itself followed, nothing that goes into a computation?
-    whole: bool,
     out: Vec<(Party, u32)>,
     busy: Vec<ExprRef>,
 }
@@ -78,23 +68,12 @@ impl Walk<'_, '_, '_> {
         let file = at.file;
         match ir.expr(at.expr) {
             Expr::Name(_) => self.name(at, hops, enter),
-            Expr::Attr { base, attr, .. } => match served_call(shared, ExprRef { file, expr: *base }) {
-                Some(call) => self.out.push((Party::Api(call), hops)),
-                None => self.attribute(at, *base, *attr, hops),
-            },
+            Expr::Attr { base, attr, .. } => self.attribute(at, *base, *attr, hops),
             Expr::IfExp { body, orelse, .. } => {
                 self.go(ExprRef { file, expr: *body }, hops, enter);
                 self.go(ExprRef { file, expr: *orelse }, hops, enter);
             }
-            Expr::Call { func, args } if !self.whole || is_cast(ir, *func, args) => {
-                self.call(at, *func, args, hops, enter);
-            }
-            Expr::Bool { .. } | Expr::Walrus { .. } | Expr::Await(_) => {
-                for child in ir.children(at.expr) {
-                    self.go(ExprRef { file, expr: child }, hops, enter);
-                }
-            }
-            _ if self.whole => {}
+            Expr::Call { func, args } => self.call(at, *func, args, hops, enter),
             // What a value is divided by, or rounded to, is no part of it.
             Expr::Bin { op: BinOp::Div | BinOp::FloorDiv | BinOp::Mod, left, .. } => {
                 self.go(ExprRef { file, expr: *left }, hops, enter);
@@ -262,23 +241,6 @@ impl Walk<'_, '_, '_> {
             }
         }
     }
-}
-
-/// The function that serves a call of the running server, where the expression is its parameter for the message.
-fn served_call(shared: &Shared, at: ExprRef) -> Option<Sym> {
-    let program = shared.program();
-    let ir = shared.ir(at.file);
-    let (Expr::Name(name), Scope::Func(func)) = (ir.expr(at.expr), ir.scope_of(at.expr)) else { return None };
-    let func = ir.func(func);
-    let annotation = func.params.iter().find(|p| p.name == *name)?.annotation?;
-    let class = last_name(ir, annotation).or_else(|| ir.str_value(annotation))?;
-    program.profile.is_control_message(&class).then_some(func.name)
-}
-
-/// `int(value)`
-fn is_cast(ir: &FileIr, func: ExprId, args: &[Arg]) -> bool {
-    let casts = |n: Sym| matches!(n.as_str(), "int" | "float" | "str" | "bool");
-    args.len() == 1 && matches!(ir.expr(func), Expr::Name(n) if casts(*n))
 }
 
 /// The operator of `target op= …`.
