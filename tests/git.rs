@@ -7,7 +7,16 @@ use std::process::Command;
 fn git(folder: &Path, arguments: &[&str]) {
     let output = Command::new("git")
         .current_dir(folder)
-        .args(["-c", "user.name=n", "-c", "user.email=e@x", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false"])
+        .args([
+            "-c",
+            "user.name=n",
+            "-c",
+            "user.email=e@x",
+            "-c",
+            "init.defaultBranch=main",
+            "-c",
+            "commit.gpgsign=false",
+        ])
         .args(arguments)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_SYSTEM", "/dev/null")

@@ -16,7 +16,9 @@ use crate::render::text::Layout;
 
 /// Say when the meaning of an argument changed, release by release
 #[derive(Args, Debug)]
-#[command(override_usage = "argtrace history [OPTIONS] FIELD SOURCE...\n       argtrace history [OPTIONS] FIELD --releases 0.5.3..0.5.12")]
+#[command(
+    override_usage = "argtrace history [OPTIONS] FIELD SOURCE...\n       argtrace history [OPTIONS] FIELD --releases 0.5.3..0.5.12"
+)]
 pub struct HistoryCommand {
     /// One field, by name or flag
     #[arg(value_name = "FIELD")]
@@ -49,7 +51,8 @@ impl HistoryCommand {
                     Err(error) => unknown = Some(error),
                 }
             }
-            let names = history.as_mut().map(|h| h.names_in(before.as_ref().map(|(d, _)| d), &declared)).unwrap_or_default();
+            let names =
+                history.as_mut().map(|h| h.names_in(before.as_ref().map(|(d, _)| d), &declared)).unwrap_or_default();
             let snapshot = compared::snapshot(&*side, Some(&names), console);
             match &mut history {
                 Some(history) => history.add(before.as_ref().map(|(_, s)| s), &snapshot),

@@ -57,7 +57,9 @@ impl JudgingOptions {
     /// If the configuration or a launch file cannot be read.
     pub fn judged(&self, mut diff: Diff, old: &Snapshot, new: &Snapshot) -> anyhow::Result<Diff> {
         if !self.launch.is_empty() {
-            let text = |file: &PathBuf| std::fs::read(file).with_context(|| format!("reading the launch file {}", file.display()));
+            let text = |file: &PathBuf| {
+                std::fs::read(file).with_context(|| format!("reading the launch file {}", file.display()))
+            };
             let texts = self.launch.iter().map(|file| Ok(String::from_utf8_lossy(&text(file)?).into_owned()));
             let texts = texts.collect::<anyhow::Result<Vec<String>>>()?;
             let usage = Usage::of(&texts, [old, new], self.defaults);

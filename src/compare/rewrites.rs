@@ -223,7 +223,8 @@ fn changed(pair: &Pair, meaning: &Meaning, a: &Merged, b: &Merged) -> Option<Cha
 
 /// What a condition lost and gained, in words.
 pub fn difference(before: &BTreeSet<Term>, after: &BTreeSet<Term>) -> String {
-    let list = |parts: &mut dyn Iterator<Item = &Term>| parts.map(ToString::to_string).collect::<Vec<_>>().join(" and ");
+    let list =
+        |parts: &mut dyn Iterator<Item = &Term>| parts.map(ToString::to_string).collect::<Vec<_>>().join(" and ");
     let lost = list(&mut before.difference(after));
     let gained = list(&mut after.difference(before));
     match (lost.is_empty(), gained.is_empty()) {
@@ -245,9 +246,11 @@ fn other_models(pair: &Pair, a: &Merged, b: &Merged) -> Option<Models> {
     if a.to != b.to {
         return None;
     }
-    let (gone, come): (Vec<&Term>, Vec<&Term>) = (a.parts.difference(&b.parts).collect(), b.parts.difference(&a.parts).collect());
+    let (gone, come): (Vec<&Term>, Vec<&Term>) =
+        (a.parts.difference(&b.parts).collect(), b.parts.difference(&a.parts).collect());
     let all = || gone.iter().chain(&come);
-    let texts = |parts: &[&Term]| parts.iter().map(|part| named_texts(part)).collect::<Option<Vec<_>>>().map(|t| t.concat());
+    let texts =
+        |parts: &[&Term]| parts.iter().map(|part| named_texts(part)).collect::<Option<Vec<_>>>().map(|t| t.concat());
     let (before, after) = (texts(&gone)?, texts(&come)?);
     let differs = |text: &&String| before.contains(text) != after.contains(text);
     let mut differing = before.iter().chain(&after).filter(differs).peekable();

@@ -87,7 +87,13 @@ fn meant<'s>(release: &'s Snapshot, word: &Word) -> Option<&'s str> {
         Word::Flag(flag) => flag.as_str(),
     };
     let retired = release.retired_flags.iter().map(|r| (r.flag.as_str(), r.field.as_str()));
-    let all = || release.fields.iter().flat_map(|m| m.flags.iter().map(|f| (f.as_str(), m.field.as_str()))).chain(retired.clone());
+    let all = || {
+        release
+            .fields
+            .iter()
+            .flat_map(|m| m.flags.iter().map(|f| (f.as_str(), m.field.as_str())))
+            .chain(retired.clone())
+    };
     let exact = all().find(|(known, _)| *known == flag);
     let mut begun = all().filter(|(known, _)| known.starts_with(flag));
     exact.or_else(|| begun.next().filter(|_| begun.next().is_none())).map(|(_, field)| field)
@@ -104,7 +110,10 @@ mod tests {
             flags: flags.iter().map(|f| (*f).to_owned()).collect(),
             ..Meaning::default()
         };
-        Snapshot { fields: vec![field("size", &["--size", "--entries"]), field("mode", &["--mode"])], ..Snapshot::default() }
+        Snapshot {
+            fields: vec![field("size", &["--size", "--entries"]), field("mode", &["--mode"])],
+            ..Snapshot::default()
+        }
     }
 
     fn used(text: &str) -> Vec<String> {

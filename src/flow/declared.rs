@@ -46,9 +46,10 @@ pub fn files(program: &Program, fields: &FxHashSet<&str>) -> Vec<FileId> {
     let with = |words: &[String]| -> Vec<FileId> {
         words.iter().flat_map(|w| program.files_with(Sym::from(w)).to_vec()).collect()
     };
-    let mut out: Vec<FileId> = [&resolution.declare, &resolution.passes, &resolution.providers, &resolution.model_tables]
-        .map(|l| with(l))
-        .concat();
+    let mut out: Vec<FileId> =
+        [&resolution.declare, &resolution.passes, &resolution.providers, &resolution.model_tables]
+            .map(|l| with(l))
+            .concat();
     let overriding = with(&resolution.overrides);
     out.extend(overriding.into_iter().filter(|f| overrides(&program.file(*f).text, &resolution.overrides, fields)));
     out.sort();

@@ -58,7 +58,8 @@ impl Search<'_, '_, '_> {
             Expr::Subscript { base, .. } => self.field_that_holds(here(*base), depth + 1),
             Expr::Name(_) => self.of_name(at, depth),
             Expr::Call { func, args } => {
-                let copies = last_name(ir, *func).is_some_and(|n| matches!(n.as_str(), "copy" | "deepcopy" | "replace"));
+                let copies =
+                    last_name(ir, *func).is_some_and(|n| matches!(n.as_str(), "copy" | "deepcopy" | "replace"));
                 let copied = match (args.first(), ir.expr(*func)) {
                     (Some(first), _) => first.value,
                     (None, Expr::Attr { base, .. }) => *base,

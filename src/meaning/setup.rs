@@ -73,7 +73,9 @@ impl Setup {
         let program = shared.program();
         let starts = is_resolution(shared, func)
             || CONSTRUCTORS.contains(&program.func(func).name.as_str())
-            || (steps > 0 && program.files_defining_function(program.func(func).name) == [func.file] && callers(shared, func).into_iter().any(|(_, by)| self.starts(shared, by, steps - 1)));
+            || (steps > 0
+                && program.files_defining_function(program.func(func).name) == [func.file]
+                && callers(shared, func).into_iter().any(|(_, by)| self.starts(shared, by, steps - 1)));
         if starts || steps == MAX_STEPS {
             self.starts.borrow_mut().insert(func, starts);
         } else {
@@ -111,7 +113,8 @@ impl Setup {
             if above.is_empty() {
                 out.push(own);
             } else {
-                let within = |above: Call| Call { when: [above.when, own.when.clone()].concat(), with: own.with.clone() };
+                let within =
+                    |above: Call| Call { when: [above.when, own.when.clone()].concat(), with: own.with.clone() };
                 out.extend(above.into_iter().map(within));
             }
         }
@@ -130,7 +133,9 @@ fn constants(shared: &Shared, call: ExprRef, func: FuncRef) -> Vec<(String, Stri
         let is_name = |target: &ExprId| matches!(ir.expr(*target), Expr::Name(n) if *n == name);
         ir.stmts.iter().filter(|s| s.scope == scope).any(|s| match &s.kind {
             Stmt::Assign { targets, .. } => targets.iter().any(is_name),
-            Stmt::AugAssign { target, .. } | Stmt::AnnAssign { target, .. } | Stmt::For { target, .. } => is_name(target),
+            Stmt::AugAssign { target, .. } | Stmt::AnnAssign { target, .. } | Stmt::For { target, .. } => {
+                is_name(target)
+            }
             _ => false,
         })
     };

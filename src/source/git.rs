@@ -30,7 +30,8 @@ impl std::fmt::Debug for GitStore {
 
 impl GitStore {
     pub(super) fn read(&self, index: usize, file: &str) -> Result<Vec<u8>, SourceError> {
-        let broken = |reason: String| SourceError::BrokenFile { tree: self.path.clone(), file: file.to_owned(), reason };
+        let broken =
+            |reason: String| SourceError::BrokenFile { tree: self.path.clone(), file: file.to_owned(), reason };
         let id = *self.blobs.get(index).ok_or_else(|| broken("it is not in the revision".to_owned()))?;
         blob(&self.repository.to_thread_local(), id, MAX_FILE).map_err(broken)
     }
@@ -44,9 +45,8 @@ pub(super) fn split(spec: &str) -> Option<(&Path, &str)> {
 }
 
 pub(super) fn open(path: &Path, revision: &str, options: &Options) -> Result<Opened, SourceError> {
-    let repository = ThreadSafeRepository::discover_opts(path, Default::default(), isolated()).map_err(|error| {
-        SourceError::NoRepository { path: path.to_owned(), reason: error.to_string() }
-    })?;
+    let repository = ThreadSafeRepository::discover_opts(path, Default::default(), isolated())
+        .map_err(|error| SourceError::NoRepository { path: path.to_owned(), reason: error.to_string() })?;
     let local = repository.to_thread_local();
     let unknown = |reason: String| SourceError::NoRevision {
         path: path.to_owned(),
@@ -88,11 +88,7 @@ fn isolated() -> gix::sec::trust::Mapping<gix::open::Options> {
 }
 
 /// The files that can be of use.
-fn entries(
-    repository: &gix::Repository,
-    root: ObjectId,
-    notes: &mut Notes,
-) -> Result<Vec<Entry<ObjectId>>, String> {
+fn entries(repository: &gix::Repository, root: ObjectId, notes: &mut Notes) -> Result<Vec<Entry<ObjectId>>, String> {
     let mut out = Vec::new();
     let mut open = vec![(String::new(), root, 0)];
     let mut seen = 0;

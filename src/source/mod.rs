@@ -30,8 +30,8 @@ pub use cache::{cache_folder, usual_folder};
 pub use error::SourceError;
 
 use archive::Format;
-use pep440_rs::Version;
 use notes::Notes;
+use pep440_rs::Version;
 use requirement::Requirement;
 
 /// The largest Python file that is read, in bytes. SGLang's largest is a quarter of a megabyte.
@@ -238,7 +238,9 @@ pub fn releases(from: &str, to: &str, options: &Options) -> Result<Vec<String>, 
     let all = pip::versions(options)?;
     let named = |v: &Version| Some(v) == from.as_ref() || Some(v) == to.as_ref();
     let inside = |v: &&Version| {
-        from.as_ref().is_none_or(|from| from <= v) && to.as_ref().is_none_or(|to| *v <= to) && (!v.any_prerelease() || named(v))
+        from.as_ref().is_none_or(|from| from <= v)
+            && to.as_ref().is_none_or(|to| *v <= to)
+            && (!v.any_prerelease() || named(v))
     };
     let found: Vec<String> = all.iter().filter(inside).map(|v| format!("{}=={v}", options.package)).collect();
     if found.is_empty() { Err(SourceError::NoReleases { package: options.package.to_owned() }) } else { Ok(found) }

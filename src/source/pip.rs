@@ -241,7 +241,8 @@ mod tests {
         let wanted = Version::from_str("0.5.7").expect("a version");
         assert_eq!(nearest(&wanted, offered(said)), ["0.4", "0.5.5", "0.5.6", "0.5.8", "0.5.9", "0.5.10"]);
         assert_eq!(offered("(from versions: none)"), Vec::<String>::new());
-        let all: Vec<String> = listed("x (0.5.9)\nAvailable versions: 0.5.9, 0.5.10, 0.5.8\n").iter().map(Version::to_string).collect();
+        let all: Vec<String> =
+            listed("x (0.5.9)\nAvailable versions: 0.5.9, 0.5.10, 0.5.8\n").iter().map(Version::to_string).collect();
         assert_eq!(all, ["0.5.8", "0.5.9", "0.5.10"]);
     }
 }

@@ -249,7 +249,11 @@ impl Machine<'_> {
         let seen = std::mem::take(&mut self.seen);
         self.block(&self.func(closure.func).body);
         let failed = self.recover();
-        { let e = self.dev.entry(name).or_default(); e.0 += 1; e.1 += self.steps - dev; }
+        {
+            let e = self.dev.entry(name).or_default();
+            e.0 += 1;
+            e.1 += self.steps - dev;
+        }
         if self.live {
             let result = if failed { Abs::any("a check that failed") } else { Abs::NONE };
             self.give_back(result);
@@ -275,7 +279,11 @@ impl Machine<'_> {
         let times = self.frames.iter().filter(|f| f.func == Some(closure.func)).count();
         let named = arguments.named.iter().map(|(_, slot, _)| &slot.value);
         let dark = arguments.open.is_some()
-            || arguments.positional.iter().chain(named).any(|a| a.exact().is_none_or(|v| matches!(v, Value::External(_))));
+            || arguments
+                .positional
+                .iter()
+                .chain(named)
+                .any(|a| a.exact().is_none_or(|v| matches!(v, Value::External(_))));
         times >= MAX_TIMES && dark
     }
 

@@ -247,9 +247,8 @@ impl Search<'_, '_, '_> {
     /// Does an arm's value use the subject, itself or through a name of the arm?
     fn uses(&self, arm: &[StmtId], value: ExprId, subject: ExprId) -> bool {
         let ir = self.shared.ir(self.at.file);
-        let through = |(target, v): (ExprId, ExprId)| {
-            self.mentions(ir.span(v), subject) && self.mentions(ir.span(value), target)
-        };
+        let through =
+            |(target, v): (ExprId, ExprId)| self.mentions(ir.span(v), subject) && self.mentions(ir.span(value), target);
         self.mentions(ir.span(value), subject) || assignments(ir, arm).into_iter().any(through)
     }
 
@@ -312,7 +311,9 @@ impl Search<'_, '_, '_> {
             if shape(ir, body).is_none() || shape(ir, body) != shape(ir, line[nth].3) {
                 continue;
             }
-            let [(ref rival @ (Party::Field(_) | Party::Env(_)), _)] = self.origin(self.here(rival))[..] else { continue };
+            let [(ref rival @ (Party::Field(_) | Party::Env(_)), _)] = self.origin(self.here(rival))[..] else {
+                continue;
+            };
             let at = self.here(line[i.min(nth)].2);
             match i < nth {
                 true => self.add(own.clone(), rival.clone(), Way::Replaces, at, Some(at)),

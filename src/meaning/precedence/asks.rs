@@ -98,9 +98,8 @@ pub fn asks_absent(shared: &Shared, file: FileId, guard: &Guard, field: Sym) -> 
 
 fn any_asks_absent(shared: &Shared, file: FileId, parts: &[(ExprId, bool)], field: Sym) -> bool {
     parts.iter().any(|(e, holds)| {
-        presence(shared.ir(file), *e).is_some_and(|(subject, given)| {
-            given != *holds && is_field(shared, ExprRef { file, expr: subject }, field)
-        })
+        presence(shared.ir(file), *e)
+            .is_some_and(|(subject, given)| given != *holds && is_field(shared, ExprRef { file, expr: subject }, field))
     })
 }
 

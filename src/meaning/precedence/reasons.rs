@@ -39,9 +39,9 @@ pub fn in_value(shared: &Shared, write: &Write, around: &[Guard]) -> Vec<Reason>
     let tests: Vec<ExprId> = match ir.expr(write.value.expr) {
         Expr::IfExp { test, .. } => vec![*test],
         Expr::Name(_) => {
-            let chosen = asks::local_targets(shared, write.value).into_iter().filter(|target| {
-                assigned_value(ir, *target).is_some_and(|value| asks::is_constant(ir, value))
-            });
+            let chosen = asks::local_targets(shared, write.value)
+                .into_iter()
+                .filter(|target| assigned_value(ir, *target).is_some_and(|value| asks::is_constant(ir, value)));
             let own = |target: ExprId| {
                 let guards = guards::of_expr(ir, target);
                 guards.into_iter().rev().find(|g| !g.early_exit && !around.contains(g)).map(|g| g.test)
@@ -121,10 +121,11 @@ fn is_reason(shared: &Shared, file: FileId, guard: &Guard, bent: &Party) -> bool
 /// In how many arms of the statement does one of the writes stand?
 fn in_arms(shared: &Shared, file: FileId, stmt: StmtId, writes: &[Write]) -> usize {
     let ir = shared.ir(file);
-    let arms = writes.iter().filter(|w| w.at.file == file).filter_map(|w| match ir.stmt(ir.stmt_of(w.at.expr)?).parent {
-        Some((up, arm)) if up == stmt => Some(arm),
-        _ => None,
-    });
+    let arms =
+        writes.iter().filter(|w| w.at.file == file).filter_map(|w| match ir.stmt(ir.stmt_of(w.at.expr)?).parent {
+            Some((up, arm)) if up == stmt => Some(arm),
+            _ => None,
+        });
     let mut arms: Vec<Arm> = arms.collect();
     arms.sort();
     arms.dedup();

@@ -66,7 +66,8 @@ fn is_scoped(shared: &Shared, access: &Access) -> bool {
     let ir = shared.ir(access.at.file);
     let Expr::Call { func, .. } = ir.expr(access.at.expr) else { return false };
     let overrides = &shared.program().profile.resolution.overrides;
-    let dropped = matches!(ir.exprs[access.at.expr.index()].parent, Parent::Stmt(s) if matches!(ir.stmt(s).kind, Stmt::Expr(_)));
+    let dropped =
+        matches!(ir.exprs[access.at.expr.index()].parent, Parent::Stmt(s) if matches!(ir.stmt(s).kind, Stmt::Expr(_)));
     !dropped && last_name(ir, *func).is_some_and(|n| overrides.iter().any(|o| *o == n.as_str()))
 }
 
