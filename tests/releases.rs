@@ -4,7 +4,6 @@
 
 mod release;
 
-use argtrace::cli::session::Session;
 use argtrace::meaning::list::FieldList;
 use argtrace::meaning::report::{FieldReport, Report};
 use argtrace::program::profile::Profile;

@@ -54,9 +54,8 @@ impl HistoryCommand {
             let names =
                 history.as_mut().map(|h| h.names_in(before.as_ref().map(|(d, _)| d), &declared)).unwrap_or_default();
             let snapshot = compared::snapshot(&*side, Some(&names), console);
-            match &mut history {
-                Some(history) => history.add(before.as_ref().map(|(_, s)| s), &snapshot),
-                None => {}
+            if let Some(history) = &mut history {
+                history.add(before.as_ref().map(|(_, s)| s), &snapshot)
             }
             before = Some((declared, snapshot));
         }

@@ -68,7 +68,7 @@ impl Blur {
 
     /// The blurred parts of a conjunction.
     pub fn parts(&self, condition: &Term) -> BTreeSet<Term> {
-        self.blurred(condition).conjuncts().into_iter().filter(|part| says_something(part)).collect()
+        self.blurred(condition).conjuncts().into_iter().filter(says_something).collect()
     }
 
     /// One part, whose own parts are blurred already.

@@ -65,7 +65,7 @@ pub fn retired(pair: &Pair) -> Vec<Change> {
         if flag.fails || pair.new.snapshot.retired_flags.iter().any(|r| r.flag == flag.flag) {
             continue;
         }
-        let change = match taken(&pair.new.snapshot, &flag.flag) {
+        let change = match taken(pair.new.snapshot, &flag.flag) {
             Taken::Exactly(_) => continue,
             Taken::Ambiguously(flags) => ambiguous(&flag.field, &flag.flag, &flags),
             Taken::AsBeginning { .. } | Taken::Not => {
@@ -120,8 +120,8 @@ fn flags(pair: &Pair, old: &Meaning, new: &Meaning) -> Vec<Change> {
     let renamed = old.field != new.field;
     let exchanged = gone.len() == 1 && come.len() == 1 && old.flags.len() == 1 && new.flags.len() == 1;
     for flag in &gone {
-        let change = match taken(&pair.new.snapshot, flag) {
-            _ if renamed => match taken(&pair.new.snapshot, flag) {
+        let change = match taken(pair.new.snapshot, flag) {
+            _ if renamed => match taken(pair.new.snapshot, flag) {
                 Taken::Ambiguously(flags) => ambiguous(&old.field, flag, &flags),
                 _ => continue,
             },

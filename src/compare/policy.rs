@@ -95,7 +95,7 @@ impl Policy {
         for (allowance, used) in self.allowances.iter().zip(used) {
             kept.extend(allowance.finding(used, today));
         }
-        kept.sort_by(|a, b| b.level.cmp(&a.level));
+        kept.sort_by_key(|change| std::cmp::Reverse(change.level));
         diff.changes = kept;
         diff
     }

@@ -87,7 +87,10 @@ fn alternatives(condition: Term) -> Vec<BTreeSet<Term>> {
             out.iter_mut().for_each(|parts| parts.push(whole.clone()));
             continue;
         }
-        out = out.iter().flat_map(|parts| arms.iter().map(|arm| [&parts[..], &[arm.clone()]].concat())).collect();
+        out = out
+            .iter()
+            .flat_map(|parts| arms.iter().map(|arm| [&parts[..], std::slice::from_ref(arm)].concat()))
+            .collect();
     }
     let says_something = |part: &Term| !matches!(part, Term::Hole | Term::Literal(_));
     out.into_iter().map(|parts| Term::all(parts).conjuncts().into_iter().filter(says_something).collect()).collect()
@@ -259,7 +262,7 @@ fn other_models(pair: &Pair, a: &Merged, b: &Merged) -> Option<Models> {
         return None;
     }
     let excludes = |part: &&Term| matches!(part, Term::OneOf { holds: false, .. } | Term::Within { holds: false, .. });
-    Some(if all().all(|part| excludes(part)) { Models::Excluded } else { Models::Included })
+    Some(if all().all(excludes) { Models::Excluded } else { Models::Included })
 }
 
 /// The texts that a test of what is no argument names; `None` for any other part.

@@ -53,22 +53,8 @@ impl World {
     fn truth(&self, term: &Term) -> Option<bool> {
         match term {
             Term::Not(inner) => self.truth(inner).map(|t| !t),
-            Term::All(parts) => {
-                let truths = parts.iter().map(|p| self.truth(p));
-                truths.fold(Some(true), |all, part| match (all, part) {
-                    (Some(false), _) | (_, Some(false)) => Some(false),
-                    (Some(true), Some(true)) => Some(true),
-                    _ => None,
-                })
-            }
-            Term::Any(parts) => {
-                let truths = parts.iter().map(|p| self.truth(p));
-                truths.fold(Some(false), |any, part| match (any, part) {
-                    (Some(true), _) | (_, Some(true)) => Some(true),
-                    (Some(false), Some(false)) => Some(false),
-                    _ => None,
-                })
-            }
+            Term::All(parts) => decided(parts.iter().map(|p| self.truth(p)), false),
+            Term::Any(parts) => decided(parts.iter().map(|p| self.truth(p)), true),
             Term::OneOf { subject, values, holds } => {
                 if let Some(value) = self.value(subject) {
                     return Some(values.contains(&value) == *holds);
@@ -110,4 +96,16 @@ impl World {
             _ => None,
         }
     }
+}
+
+/// The truth of a conjunction (which one `false` decides) or disjunction (one `true`), of which parts can be unknown.
+fn decided(parts: impl Iterator<Item = Option<bool>>, by: bool) -> Option<bool> {
+    let mut unknown = false;
+    for part in parts {
+        if part == Some(by) {
+            return part;
+        }
+        unknown |= part.is_none();
+    }
+    if unknown { None } else { Some(!by) }
 }

@@ -85,6 +85,9 @@ struct Unit {
     returns: OnceLock<FxHashMap<FuncId, Vec<ExprId>>>,
 }
 
+/// A name, and the file that defines it.
+type Defined = (FileId, Sym);
+
 pub struct Program {
     pub profile: Profile,
     files: Vec<File>,
@@ -97,7 +100,7 @@ pub struct Program {
     hints: FxHashMap<Sym, Vec<(Sym, u32)>>,
     memo: classes::ClassMemo,
     mentioning: Mutex<FxHashMap<Sym, Arc<[FileId]>>>,
-    naming: Mutex<FxHashMap<(FileId, Sym), Arc<[FileId]>>>,
+    naming: Mutex<FxHashMap<Defined, Arc<[FileId]>>>,
     /// Files that could not be read, each with why.
     pub unread: Vec<(String, String)>,
 }

@@ -71,17 +71,12 @@ enum Question {
     Callers(FuncRef),
 }
 
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 enum Found {
+    #[default]
     Nothing,
     Types(Types),
     Callers(Rc<[CallSite]>),
-}
-
-impl Default for Found {
-    fn default() -> Self {
-        Found::Nothing
-    }
 }
 
 impl Answer for Found {

@@ -77,7 +77,7 @@ pub(super) fn open(path: &Path, revision: &str, options: &Options) -> Result<Ope
         version: contents.version,
         files: contents.files,
         notes,
-        store: Store::Git(GitStore { repository, path: whole, blobs: contents.handles }),
+        store: Store::Git(Box::new(GitStore { repository, path: whole, blobs: contents.handles })),
     })
 }
 

@@ -126,7 +126,7 @@ enum Store {
     Folder(folder::FolderStore),
     Wheel(wheel::WheelStore),
     Memory(Vec<Vec<u8>>),
-    Git(git::GitStore),
+    Git(Box<git::GitStore>),
 }
 
 /// What opening a place yields, before it has a name.

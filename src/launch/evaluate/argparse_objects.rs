@@ -264,7 +264,7 @@ impl Machine<'_> {
         };
         let known_value = Abs::Is(Value::Tuple(known.clone().into()));
         match self.contains(&known_value, value) {
-            Truth::No => Some(known.iter().filter_map(|k| self.to_text(k)).collect()),
+            Truth::No => Some(known.iter().filter_map(|k| self.text_of(k)).collect()),
             _ => None,
         }
     }

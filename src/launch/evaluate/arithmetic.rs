@@ -109,11 +109,11 @@ impl Machine<'_> {
     pub(super) fn compare(&mut self, op: CmpOp, a: &Abs, b: &Abs) -> Truth {
         match op {
             CmpOp::Eq => self.equal(a, b),
-            CmpOp::Ne => self.equal(a, b).not(),
+            CmpOp::Ne => self.equal(a, b).negated(),
             CmpOp::Is => self.identical(a, b),
-            CmpOp::IsNot => self.identical(a, b).not(),
+            CmpOp::IsNot => self.identical(a, b).negated(),
             CmpOp::In => self.contains(b, a),
-            CmpOp::NotIn => self.contains(b, a).not(),
+            CmpOp::NotIn => self.contains(b, a).negated(),
             CmpOp::Lt => self.less(a, b, false),
             CmpOp::Le => self.less(a, b, true),
             CmpOp::Gt => self.less(b, a, false),

@@ -259,9 +259,8 @@ impl Machine<'_> {
                 let of = |x: &Abs| x.bounds().or_else(|| matches!(x, Abs::Any(..)).then_some(Range::ALL));
                 match (of(a), of(b)) {
                     (Some(x), Some(y)) => {
-                        let whole = x.whole && y.whole
-                            || x.whole && matches!(b, Abs::Any(..))
-                            || y.whole && matches!(a, Abs::Any(..));
+                        let any = |x: &Abs| matches!(x, Abs::Any(..));
+                        let whole = if x.whole { y.whole || any(b) } else { y.whole && any(a) };
                         let range = match greatest {
                             true => Range { low: x.low.max(y.low), high: x.high.max(y.high), whole },
                             false => Range { low: x.low.min(y.low), high: x.high.min(y.high), whole },

@@ -64,7 +64,7 @@ impl Machine<'_> {
             Expr::Unary { op, operand } => {
                 let value = self.eval(*operand);
                 match op {
-                    UnaryOp::Not => Abs::truth(self.truth(&value).not()),
+                    UnaryOp::Not => Abs::truth(self.truth(&value).negated()),
                     op => self.unary(*op, &value),
                 }
             }
@@ -202,7 +202,7 @@ impl Machine<'_> {
         let mut known = true;
         for part in parts {
             let value = self.eval(*part);
-            match self.to_text(&value) {
+            match self.text_of(&value) {
                 Some(text) if self.is_plain_part(*part) => shown.push(text),
                 _ => {
                     known = false;

@@ -348,7 +348,7 @@ impl Machine<'_> {
             _ => return Abs::because(&handle.reasons().and(&Why::of("a file on the machine"))),
         };
         match crate::launch::yaml::parse_python(&text) {
-            Ok(data) => self.from_yaml(&data),
+            Ok(data) => self.of_yaml(&data),
             Err(_) => {
                 self.slip("YAMLError");
                 Abs::any("a file that is no YAML")
@@ -356,7 +356,7 @@ impl Machine<'_> {
         }
     }
 
-    fn from_yaml(&mut self, data: &crate::launch::yaml::Data) -> Abs {
+    fn of_yaml(&mut self, data: &crate::launch::yaml::Data) -> Abs {
         use crate::launch::yaml::Data;
         match data {
             Data::Null => Abs::NONE,
@@ -366,13 +366,13 @@ impl Machine<'_> {
             Data::Text(text) => Abs::str(text),
             Data::Other(what) => Abs::any(what),
             Data::List(items) => {
-                let items = items.iter().map(|i| self.from_yaml(i)).collect();
+                let items = items.iter().map(|i| self.of_yaml(i)).collect();
                 self.new_list(items)
             }
             Data::Map(entries) => {
                 let mut dict = Dict::default();
                 for (key, value) in entries {
-                    let (key, value) = (self.from_yaml(key), self.from_yaml(value));
+                    let (key, value) = (self.of_yaml(key), self.of_yaml(value));
                     expressions::put_entry(&mut dict, &key, value, None);
                 }
                 self.new_dict(dict)

@@ -162,7 +162,7 @@ impl Machine<'_> {
 
     /// `"{} of {}".format(a, b)` with plain holes.
     fn format(&mut self, s: &str, arguments: &Arguments) -> Abs {
-        let shown: Option<Vec<String>> = arguments.positional.iter().map(|a| self.to_text(a)).collect();
+        let shown: Option<Vec<String>> = arguments.positional.iter().map(|a| self.text_of(a)).collect();
         let holes = s.matches("{}").count();
         match shown {
             Some(shown) if s.matches('{').count() == holes && holes == shown.len() => {

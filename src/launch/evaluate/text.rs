@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 impl Machine<'_> {
     /// A value as `str()` gives it, where it is known.
-    pub(super) fn to_text(&mut self, value: &Abs) -> Option<String> {
+    pub(super) fn text_of(&mut self, value: &Abs) -> Option<String> {
         let value = value.exact()?.clone();
         self.display(&value)
     }

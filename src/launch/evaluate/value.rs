@@ -417,7 +417,7 @@ fn hull(values: &[Value]) -> Option<Range> {
 }
 
 impl Truth {
-    pub fn not(self) -> Truth {
+    pub fn negated(self) -> Truth {
         match self {
             Truth::Yes => Truth::No,
             Truth::No => Truth::Yes,

@@ -114,7 +114,7 @@ impl<'a, 's, 'g, 'p, 'c> Consumption<'a, 's, 'g, 'p, 'c> {
                 continue;
             }
             let way = trace.way_to(id);
-            let expressions = way.iter().filter_map(|id| match trace.state(*id).node {
+            let mut expressions = way.iter().filter_map(|id| match trace.state(*id).node {
                 Node { slot: Slot::Expr(at), path, .. } => Some((at, path)),
                 _ => None,
             });
@@ -123,7 +123,7 @@ impl<'a, 's, 'g, 'p, 'c> Consumption<'a, 's, 'g, 'p, 'c> {
             }
             // The value itself, before it goes into a dictionary of rewrites.
             let is_key = |path: Path| matches!(path.first(), Some(Proj::Key(_)));
-            let value = expressions.filter(|(_, path)| !is_key(*path)).last();
+            let value = expressions.rfind(|(_, path)| !is_key(*path));
             if let Some((at, _)) = value.filter(|(at, _)| self.conditions.in_record(*at) && !out.contains(at)) {
                 out.push(at);
             }

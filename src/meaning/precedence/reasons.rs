@@ -105,7 +105,7 @@ fn of_guard(shared: &Shared, write: &Write, file: FileId, guard: &Guard) -> Reas
     reason.parties.retain(|(party, _)| match party {
         Party::Field(f) if guard.early_exit => !asks::asks_absent(shared, file, guard, *f),
         Party::Field(f) => {
-            !asks::asks_off(shared, file, guard, *f) && !(asks_own && asks::asks_unset(shared, file, of_guard, *f))
+            !(asks::asks_off(shared, file, guard, *f) || asks_own && asks::asks_unset(shared, file, of_guard, *f))
         }
         _ => true,
     });
