@@ -26,11 +26,11 @@ const FLOORS: &[Floor] = &[
     ("scope.per", 0.94, 0.0),
     ("scope.divided_by", 0.94, 0.0),
     ("scope.processes", 0.95, 0.92),
-    ("sinks.kind", 0.80, 0.70),
-    ("sinks.line", 0.45, 0.0),
-    ("precedence", 0.0, 0.0),
-    ("active_when", 0.0, 0.0),
-    ("constraints", 0.0, 0.0),
+    ("sinks.kind", 0.90, 0.90),
+    ("sinks.line", 0.85, 0.0),
+    ("precedence", 0.95, 0.95),
+    ("active_when", 0.80, 0.95),
+    ("constraints", 0.90, 0.0),
 ];
 
 /// What holds for every release whose declarations are read, however its values are read.
