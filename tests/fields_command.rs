@@ -17,7 +17,7 @@ fn run_in(
     options: &Options,
 ) -> (Exit, String, String) {
     let command = FieldsCommand { operands: operands.iter().map(ToString::to_string).collect(), filter };
-    by_hand::run_in(columns, options, |console| command.run(options, &ByHand, console))
+    by_hand::run(columns, options, |console| command.run(options, &ByHand, console))
 }
 
 fn run(operands: &[&str], filter: FilterOptions) -> (Exit, String, String) {

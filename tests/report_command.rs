@@ -11,7 +11,7 @@ use by_hand::{ByHand, options};
 
 fn run(operands: &[&str], options: &Options) -> (Exit, String, String) {
     let command = ReportCommand { operands: operands.iter().map(ToString::to_string).collect() };
-    by_hand::run(options, |console| command.run(options, &ByHand, console))
+    by_hand::run(Some(80), options, |console| command.run(options, &ByHand, console))
 }
 
 #[test]

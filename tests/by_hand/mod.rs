@@ -67,16 +67,8 @@ pub fn options() -> Options {
     Options { color: ColorWhen::Never, ..Options::default() }
 }
 
-/// What a command ends with, and what it says on stdout and stderr of a terminal of 80 columns.
+/// What a command ends with, and what it says on stdout and stderr of a terminal of so many columns, or of none.
 pub fn run(
-    options: &Options,
-    command: impl FnOnce(&mut Console<'_>) -> anyhow::Result<Exit>,
-) -> (Exit, String, String) {
-    run_in(Some(80), options, command)
-}
-
-/// The same in so many columns, or none.
-pub fn run_in(
     columns: Option<usize>,
     options: &Options,
     command: impl FnOnce(&mut Console<'_>) -> anyhow::Result<Exit>,
