@@ -63,6 +63,10 @@ impl FileSet for Texts<'_> {
     fn read(&self, index: usize) -> Result<Vec<u8>, String> {
         self.0.read(index).map_err(|e| e.to_string())
     }
+
+    fn is_incomplete(&self) -> bool {
+        self.0.is_incomplete()
+    }
 }
 
 impl Backend for Installed {

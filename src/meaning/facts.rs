@@ -5,6 +5,7 @@
 use super::definition::{Declared, Definitions};
 use super::precedence::Rewrites;
 use super::report::{Grade, Place};
+use super::startup::Startup;
 use crate::flow::access::{self, Access};
 use crate::flow::graph::{Graph, Kind, Op, Slot};
 use crate::flow::guards::Guard;
@@ -21,6 +22,7 @@ pub struct Shared<'g, 'p> {
     pub definitions: &'g Definitions,
     pub processes: Processes<'g, 'p>,
     pub origins: Origins<'g, 'p>,
+    pub startup: Startup<'g, 'p>,
     /// Every rewrite of the record, once a claim asks.
     pub rewrites: OnceCell<Rewrites>,
 }
@@ -32,6 +34,7 @@ impl<'g, 'p> Shared<'g, 'p> {
             definitions,
             processes: Processes::new(graph),
             origins: Origins::new(graph, |name| definitions.by_name(name).is_some()),
+            startup: Startup::new(graph),
             rewrites: OnceCell::new(),
         }
     }
@@ -70,8 +73,11 @@ impl<'g, 'p> Shared<'g, 'p> {
 
     /// A guard as text: the test, or its negation.
     pub fn guard_text(&self, file: FileId, guard: &Guard) -> String {
-        let text = self.text(ExprRef { file, expr: guard.test });
-        if guard.holds { text } else { format!("not ({text})") }
+        match self.ir(file).expr(guard.test) {
+            Expr::Unary { op: UnaryOp::Not, operand } if !guard.holds => self.text(ExprRef { file, expr: *operand }),
+            _ if guard.holds => self.text(ExprRef { file, expr: guard.test }),
+            _ => format!("not ({})", self.text(ExprRef { file, expr: guard.test })),
+        }
     }
 }
 

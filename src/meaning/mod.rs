@@ -14,6 +14,7 @@ pub mod precedence;
 pub mod report;
 pub mod scope;
 pub mod sinks;
+pub mod startup;
 pub mod unit;
 
 use crate::flow::graph::Graph;

@@ -48,6 +48,10 @@ pub struct ExprRef {
 pub trait FileSet: Sync {
     fn paths(&self) -> Vec<String>;
     fn read(&self, index: usize) -> Result<Vec<u8>, String>;
+    /// Was a file left out when the tree was listed (too big, a link out of the tree)?
+    fn is_incomplete(&self) -> bool {
+        false
+    }
 }
 
 pub struct File {
@@ -82,6 +86,8 @@ pub struct Program {
     mentioning: Mutex<FxHashMap<Sym, Arc<[FileId]>>>,
     /// Files that could not be read, each with why.
     pub unread: Vec<(String, String)>,
+    /// Files were left out before that.
+    left_out: bool,
 }
 
 impl Program {
@@ -112,6 +118,7 @@ impl Program {
             memo: classes::ClassMemo::default(),
             mentioning: Mutex::default(),
             unread: Vec::new(),
+            left_out: set.is_incomplete(),
         };
         for item in read {
             match item {
@@ -177,6 +184,11 @@ impl Program {
     /// The file's representation; parses it the first time.
     pub fn ir(&self, id: FileId) -> &FileIr {
         &self.unit(id).ir
+    }
+
+    /// Does the tree hold files that nobody looked at?
+    pub fn is_incomplete(&self) -> bool {
+        self.left_out || !self.unread.is_empty()
     }
 
     pub fn parsed_files(&self) -> usize {

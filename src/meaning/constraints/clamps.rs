@@ -42,7 +42,7 @@ fn bounds(facts: &Facts) -> Vec<Found> {
             let Slot::Expr(value) = from.node.slot else { continue };
             let is_value = from.node.kind == Kind::Value && from.node.path.is_empty() && from.cost <= MAX_COST;
             let Some(bound) = is_value.then(|| bound_of(facts, file, at, value)).flatten() else { continue };
-            if carriers.to(arrival.from, value).is_some_and(|c| c.stores <= MAX_STORES) {
+            if carriers.to(arrival.from, value).is_some_and(|c| c.amount && c.stores <= MAX_STORES) {
                 let text = facts.shared.text(bound);
                 let line = facts.shared.ir(file).place(bound.expr).line;
                 let grade = facts.grade_of(arrival.from);
@@ -142,7 +142,7 @@ fn warned_rewrite(facts: &Facts, tests: &[Test], write: &Access) -> Option<Found
     if tests.iter().any(|t| t.at == ExprRef { file, expr: guard.test }) {
         return None;
     }
-    let around = super::nearest_guards(facts, file, stmt).join(" and ");
+    let around = super::all_of(&super::nearest_guards(facts, file, stmt));
     let condition = cut(format!("{around}: becomes {}", written_text(facts, write)));
     let line = ir.place(guard.test).line;
     let grade = if write.sure { Grade::Proved } else { Grade::Inferred };

@@ -8,7 +8,7 @@ use super::super::facts::Facts;
 use super::super::report::Grade;
 use super::carried::{Carried, Carriers};
 use super::outcome::{self, Effect, Outcome};
-use super::{Found, cut, in_record, under_guards};
+use super::{Found, cut, under_guards};
 use crate::flow::graph::Kind;
 use crate::flow::guards;
 use crate::flow::trace::StateId;
@@ -79,40 +79,43 @@ pub fn tests(facts: &Facts) -> Vec<Test> {
     out
 }
 
-/// The test that an expression is a part of, through comparisons, arithmetic and calls that leave the tree.
+/// The test of a statement that an expression is a part of.
 fn test_around(facts: &Facts, leaf: ExprRef) -> Option<(ExprId, StmtId)> {
+    let ir = facts.shared.ir(leaf.file);
+    let test = whole_test(facts, leaf)?;
+    let Parent::Stmt(stmt) = ir.exprs[test.index()].parent else { return None };
+    let is_test = match &ir.stmt(stmt).kind {
+        Stmt::If { arms, .. } => arms.iter().any(|(t, _)| *t == test),
+        Stmt::Assert { test: t, .. } => *t == test,
+        _ => false,
+    };
+    is_test.then_some((test, stmt))
+}
+
+/// The widest expression that asks something of a leaf, through comparisons, arithmetic and one call that leaves the tree.
+pub fn whole_test(facts: &Facts, leaf: ExprRef) -> Option<ExprId> {
     let ir = facts.shared.ir(leaf.file);
     let mut at = leaf.expr;
     let mut calls = 0;
     loop {
-        match ir.exprs[at.index()].parent {
-            Parent::Stmt(stmt) => {
-                let is_test = match &ir.stmt(stmt).kind {
-                    Stmt::If { arms, .. } => arms.iter().any(|(t, _)| *t == at),
-                    Stmt::Assert { test, .. } => *test == at,
-                    _ => false,
-                };
-                return is_test.then_some((at, stmt));
-            }
-            Parent::Expr(up) => match ir.expr(up) {
-                Expr::Compare { .. } | Expr::Bool { .. } | Expr::Unary { .. } | Expr::Bin { .. } => at = up,
-                Expr::Tuple(_) | Expr::List(_) | Expr::Set(_) if is_searched(ir, up) => at = up,
-                Expr::Call { func, .. } if calls == 0 && *func != at => {
-                    let call = ExprRef { file: leaf.file, expr: up };
-                    if !facts.shared.graph.types.callees(call).is_empty() {
-                        return None;
-                    }
-                    (at, calls) = (up, 1);
+        let Parent::Expr(up) = ir.exprs[at.index()].parent else { return Some(at) };
+        match ir.expr(up) {
+            Expr::Compare { .. } | Expr::Bool { .. } | Expr::Unary { .. } | Expr::Bin { .. } => at = up,
+            Expr::Tuple(_) | Expr::List(_) | Expr::Set(_) if is_searched(ir, up) => at = up,
+            Expr::Call { func, .. } if calls == 0 && *func != at => {
+                let call = ExprRef { file: leaf.file, expr: up };
+                if !facts.shared.graph.types.callees(call).is_empty() {
+                    return None;
                 }
-                Expr::Attr { .. } if calls == 0 => match ir.exprs[up.index()].parent {
-                    Parent::Expr(call) if matches!(ir.expr(call), Expr::Call { func, .. } if *func == up) => {
-                        (at, calls) = (call, 1);
-                    }
-                    _ => return None,
-                },
+                (at, calls) = (up, 1);
+            }
+            Expr::Attr { .. } if calls == 0 => match ir.exprs[up.index()].parent {
+                Parent::Expr(call) if matches!(ir.expr(call), Expr::Call { func, .. } if *func == up) => {
+                    (at, calls) = (call, 1);
+                }
                 _ => return None,
             },
-            _ => return None,
+            _ => return Some(at),
         }
     }
 }
@@ -131,14 +134,12 @@ fn is_searched(ir: &FileIr, list: ExprId) -> bool {
         if rest.iter().any(|(op, e)| *e == list && matches!(op, CmpOp::In | CmpOp::NotIn)))
 }
 
-/// Does the code run while the server starts: a constructor, or a method of the record?
+/// Does the code run while the server starts? What reads the field itself most often does.
 pub fn at_start(facts: &Facts, at: ExprRef) -> bool {
     let shared = facts.shared;
     let func = shared.processes.function_around(at);
-    let constructs =
-        func.is_some_and(|f| ["__init__", "__post_init__"].contains(&shared.program().func(f).name.as_str()));
     let reads_here = || facts.reads().any(|r| r.at.file == at.file && shared.processes.function_around(r.at) == func);
-    constructs || in_record(facts, at) || reads_here()
+    reads_here() || func.is_some_and(|f| shared.startup.starts(f))
 }
 
 pub fn find(facts: &Facts, tests: &[Test]) -> Vec<Found> {
@@ -148,7 +149,7 @@ pub fn find(facts: &Facts, tests: &[Test]) -> Vec<Found> {
 }
 
 /// Is a message written for people? Checks in running code that say nothing are invariants of the code.
-fn has_words(message: &str) -> bool {
+pub fn has_words(message: &str) -> bool {
     let outside = message.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest));
     outside.flat_map(str::split_whitespace).filter(|w| w.chars().any(char::is_alphabetic)).count() >= 2
 }

@@ -3,20 +3,23 @@
 //! Shown by a test of the value itself that chooses between arms. A test that only refuses the value is a constraint,
 //! and None that only stands for "not given" until the record fills it in is no special value.
 
+use super::super::constraints::carried::Carriers;
 use super::super::constraints::{outcome, tripped};
 use super::super::facts::Facts;
 use super::super::report::Finding;
 use super::{finding, table};
+use crate::flow::trace::StateId;
 use crate::program::ExprRef;
 use crate::syntax::ir::*;
 
 pub fn find(facts: &Facts) -> Vec<Finding> {
     let shared = facts.shared;
     let mut out: Vec<(&'static str, Finding)> = Vec::new();
+    let mut carriers = Carriers::new(facts);
     for choice in choices(facts) {
         let ir = shared.ir(choice.leaf.file);
         let Some(special) = special(facts, ir, choice.leaf.expr) else { continue };
-        if out.iter().any(|(known, _)| *known == special) {
+        if out.iter().any(|(known, _)| *known == special) || !carriers.alone(choice.state) {
             continue;
         }
         let place = shared.place(choice.leaf);
@@ -31,6 +34,7 @@ pub fn find(facts: &Facts) -> Vec<Finding> {
 
 struct Choice {
     leaf: ExprRef,
+    state: StateId,
 }
 
 /// A value that was kept in more places than this is one of many that end there.
@@ -47,7 +51,7 @@ fn choices(facts: &Facts) -> Vec<Choice> {
             outcome::of_block(shared, test.at.file, block).is_some_and(|o| o.effect == outcome::Effect::Fails)
         };
         if !arms.iter().any(|(_, b)| fails(b)) && !fails(orelse) {
-            out.push(Choice { leaf: test.leaf });
+            out.push(Choice { leaf: test.leaf, state: test.state });
         }
     }
     // `a if value > 0 else b`
@@ -64,7 +68,7 @@ fn choices(facts: &Facts) -> Vec<Choice> {
             match ir.expr(up) {
                 Expr::Compare { .. } | Expr::Unary { op: UnaryOp::Not, .. } => test = up,
                 Expr::IfExp { test: t, .. } if *t == test => {
-                    out.push(Choice { leaf: at });
+                    out.push(Choice { leaf: at, state: id });
                     break;
                 }
                 _ => break,
