@@ -8,6 +8,7 @@ pub mod constants;
 pub mod index;
 pub mod profile;
 pub mod resolve;
+pub mod solver;
 pub mod types;
 
 use crate::syntax::defuse::DefUse;

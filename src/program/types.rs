@@ -5,9 +5,10 @@
 //! called `scheduler` where every annotated `scheduler` of the tree is a `Scheduler`) is marked not `sure`.
 
 use super::resolve::{Binding, Entity};
+use super::solver::{Answer, Solver};
 use super::*;
 use crate::syntax::defuse::{DefId, DefSite};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -41,37 +42,62 @@ pub struct Typed {
 
 pub type Types = Rc<[Typed]>;
 
-const MAX_DEPTH: u32 = 40;
 const MAX_SET: usize = 64;
+/// Containers in containers; what is deeper is unknown, or `x = [x]` would never end.
+const MAX_NESTING: u32 = 3;
 /// A parameter's type is looked up at its call sites only where few files can hold them.
 const MAX_CALLER_FILES: usize = 30;
 /// How many times in a row a type is asked of call sites.
-const MAX_CALLER_HOPS: u32 = 3;
+const MAX_CALLER_HOPS: u8 = 3;
 /// The same for parameters annotated as callables, which are few and travel far.
-const MAX_CALLABLE_HOPS: u32 = 8;
+const MAX_CALLABLE_HOPS: u8 = 8;
 
 /// The analysis, with what it has found so far.
 pub struct TypeSystem<'p> {
     pub program: &'p Program,
-    memo: RefCell<FxHashMap<ExprRef, Types>>,
-    busy: RefCell<FxHashMap<Key, ()>>,
-    attr_memo: RefCell<FxHashMap<(ClassRef, Sym), Types>>,
-    def_memo: RefCell<FxHashMap<(FileId, Scope, DefId), Types>>,
-    callers_memo: RefCell<FxHashMap<FuncRef, Rc<[CallSite]>>>,
+    solver: Solver<Question, Found>,
     hint_memo: RefCell<FxHashMap<Sym, Types>>,
-    depth: Cell<u32>,
-    caller_hops: Cell<u32>,
-    /// Was something cut short since this was last cleared? Then the result must not be remembered.
-    cut: Cell<bool>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Key {
+enum Question {
     Expr(ExprRef),
     Attr(ClassRef, Sym),
     Def(FileId, Scope, DefId),
+    Global(FileId, Sym),
     Return(FuncRef),
     Callers(FuncRef),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum Found {
+    Nothing,
+    Types(Types),
+    Callers(Rc<[CallSite]>),
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Found::Nothing
+    }
+}
+
+impl Answer for Found {
+    fn joined(self, other: &Self) -> Self {
+        match (self, other) {
+            (Found::Types(new), Found::Types(old)) => {
+                let mut all = old.to_vec();
+                add(&mut all, &new, true);
+                Found::Types(all.into())
+            }
+            (Found::Callers(new), Found::Callers(old)) => {
+                let mut all = old.to_vec();
+                new.iter().for_each(|s| push_site(&mut all, s.call, s.sure));
+                Found::Callers(all.into())
+            }
+            (new, _) => new,
+        }
+    }
 }
 
 /// A call that can reach a function.
@@ -106,50 +132,62 @@ fn add(out: &mut Vec<Typed>, more: &[Typed], as_sure: bool) {
     }
 }
 
+/// The types without the containers that are nested deeper.
+fn flattened(types: Types, levels: u32) -> Types {
+    if !nests_deeper(&types, levels) {
+        return types;
+    }
+    let mut out = Vec::new();
+    for typed in types.iter() {
+        let ty = match &typed.ty {
+            Type::Many(_) | Type::Tuple(_) if levels == 0 => continue,
+            Type::Many(items) => Type::Many(flattened(items.clone(), levels - 1)),
+            Type::Tuple(parts) => Type::Tuple(parts.iter().map(|p| flattened(p.clone(), levels - 1)).collect()),
+            plain => plain.clone(),
+        };
+        add(&mut out, &[Typed { ty, sure: typed.sure }], true);
+    }
+    out.into()
+}
+
+fn nests_deeper(types: &Types, levels: u32) -> bool {
+    types.iter().any(|t| match &t.ty {
+        Type::Many(_) | Type::Tuple(_) if levels == 0 => true,
+        Type::Many(items) => nests_deeper(items, levels - 1),
+        Type::Tuple(parts) => parts.iter().any(|p| nests_deeper(p, levels - 1)),
+        _ => false,
+    })
+}
+
 impl<'p> TypeSystem<'p> {
     pub fn new(program: &'p Program) -> Self {
-        TypeSystem {
-            program,
-            memo: RefCell::default(),
-            busy: RefCell::default(),
-            attr_memo: RefCell::default(),
-            def_memo: RefCell::default(),
-            callers_memo: RefCell::default(),
-            hint_memo: RefCell::default(),
-            depth: Cell::new(0),
-            caller_hops: Cell::new(0),
-            cut: Cell::new(false),
-        }
+        TypeSystem { program, solver: Solver::default(), hint_memo: RefCell::default() }
     }
 
-    /// Runs a step unless it is already running or too deep; then the answer is unknown for now.
-    fn guarded<T>(&self, key: Key, cut: T, run: impl FnOnce() -> T) -> (T, bool) {
-        if self.depth.get() >= MAX_DEPTH || self.busy.borrow().contains_key(&key) {
-            self.cut.set(true);
-            return (cut, false);
+    fn ask(&self, question: Question) -> Found {
+        self.solver.ask(question, &|question| {
+            let types = match question {
+                Question::Expr(at) => self.compute(*at),
+                Question::Attr(class, attr) => self.find_instance_attr(*class, *attr),
+                Question::Def(file, scope, def) => self.find_def(*file, *scope, *def),
+                Question::Global(file, name) => self.find_global(*file, *name),
+                Question::Return(func) => self.find_return(*func),
+                Question::Callers(func) => return Found::Callers(self.find_callers(*func)),
+            };
+            Found::Types(flattened(types, MAX_NESTING))
+        })
+    }
+
+    fn types(&self, question: Question) -> Types {
+        match self.ask(question) {
+            Found::Types(types) => types,
+            _ => none(),
         }
-        self.busy.borrow_mut().insert(key.clone(), ());
-        self.depth.set(self.depth.get() + 1);
-        let before = self.cut.replace(false);
-        let result = run();
-        // At the outermost level every cycle has been closed, so the answer stands.
-        self.depth.set(self.depth.get() - 1);
-        let whole = !self.cut.get() || self.depth.get() == 0;
-        self.cut.set((before || self.cut.get()) && self.depth.get() > 0);
-        self.busy.borrow_mut().remove(&key);
-        (result, whole)
     }
 
     /// What the expression can be.
     pub fn of(&self, at: ExprRef) -> Types {
-        if let Some(known) = self.memo.borrow().get(&at) {
-            return known.clone();
-        }
-        let (types, whole) = self.guarded(Key::Expr(at), none(), || self.compute(at));
-        if whole {
-            self.memo.borrow_mut().insert(at, types.clone());
-        }
-        types
+        self.types(Question::Expr(at))
     }
 
     fn compute(&self, at: ExprRef) -> Types {
@@ -233,6 +271,10 @@ impl<'p> TypeSystem<'p> {
 
     /// All that is ever assigned to a module variable, in the module or under `global`.
     pub fn of_global(&self, file: FileId, name: Sym) -> Types {
+        self.types(Question::Global(file, name))
+    }
+
+    fn find_global(&self, file: FileId, name: Sym) -> Types {
         let mut out = Vec::new();
         for target in self.program.global_targets(file, name) {
             add(&mut out, &self.of_target(file, target), true);
@@ -249,32 +291,26 @@ impl<'p> TypeSystem<'p> {
     }
 
     pub fn of_def(&self, file: FileId, scope: Scope, def: DefId) -> Types {
-        let key = (file, scope, def);
-        if let Some(known) = self.def_memo.borrow().get(&key) {
-            return known.clone();
-        }
-        let (types, whole) = self.guarded(Key::Def(file, scope, def), none(), || {
-            match self.program.defuse(file, scope).defs[def.0 as usize].site {
-                DefSite::Param(i) => match scope {
-                    Scope::Func(func) => self.of_param(FuncRef { file, func }, i),
-                    _ => none(),
-                },
-                DefSite::Func(func) => one(Type::Func(FuncRef { file, func })),
-                DefSite::Class(class) => one(Type::Class(ClassRef { file, class })),
-                DefSite::Import(stmt, i) => {
-                    let mut out = Vec::new();
-                    for entity in self.program.imported(file, stmt, i) {
-                        add(&mut out, &self.of_entity(entity), true);
-                    }
-                    out.into()
+        self.types(Question::Def(file, scope, def))
+    }
+
+    fn find_def(&self, file: FileId, scope: Scope, def: DefId) -> Types {
+        match self.program.defuse(file, scope).defs[def.0 as usize].site {
+            DefSite::Param(i) => match scope {
+                Scope::Func(func) => self.of_param(FuncRef { file, func }, i),
+                _ => none(),
+            },
+            DefSite::Func(func) => one(Type::Func(FuncRef { file, func })),
+            DefSite::Class(class) => one(Type::Class(ClassRef { file, class })),
+            DefSite::Import(stmt, i) => {
+                let mut out = Vec::new();
+                for entity in self.program.imported(file, stmt, i) {
+                    add(&mut out, &self.of_entity(entity), true);
                 }
-                DefSite::Target(target) => self.of_target(file, target),
+                out.into()
             }
-        });
-        if whole {
-            self.def_memo.borrow_mut().insert(key, types.clone());
+            DefSite::Target(target) => self.of_target(file, target),
         }
-        types
     }
 
     /// What an assigned name gets, from the statement or comprehension around it.
@@ -427,22 +463,22 @@ impl<'p> TypeSystem<'p> {
         }
         if !useful(&out) && matches!(param.kind, ParamKind::Positional | ParamKind::KeywordOnly) {
             let plain = out.iter().any(|t| matches!(&t.ty, Type::ExternalInstance(p) if is_plain(p)));
-            let hops = self.caller_hops.get();
+            let hops = self.solver.level();
             let callable = out.iter().any(|t| matches!(&t.ty, Type::ExternalInstance(p) if p.ends_with("Callable")));
             let limit = if callable { MAX_CALLABLE_HOPS } else { MAX_CALLER_HOPS };
             if !plain && hops >= limit {
-                self.cut.set(true);
+                self.solver.stopped();
             } else if !plain && self.caller_files(func) <= MAX_CALLER_FILES {
-                self.caller_hops.set(hops + 1);
-                for site in self.callers(func).iter() {
-                    if let Some(arg) = self.argument_for(site.call, func, index) {
-                        add(&mut out, &self.of(arg), site.sure);
+                self.solver.at_level(hops + 1, || {
+                    for site in self.callers(func).iter() {
+                        if let Some(arg) = self.argument_for(site.call, func, index) {
+                            add(&mut out, &self.of(arg), site.sure);
+                        }
                     }
-                }
-                for arg in self.started_with(func, index) {
-                    add(&mut out, &self.of(arg), true);
-                }
-                self.caller_hops.set(hops);
+                    for arg in self.started_with(func, index) {
+                        add(&mut out, &self.of(arg), true);
+                    }
+                });
             }
         }
         if !useful(&out) {
@@ -596,48 +632,42 @@ impl<'p> TypeSystem<'p> {
     }
 
     fn instance_attr(&self, class: ClassRef, attr: Sym) -> Types {
-        let key = (class, attr);
-        if let Some(known) = self.attr_memo.borrow().get(&key) {
-            return known.clone();
-        }
-        let (types, whole) = self.guarded(Key::Attr(class, attr), none(), || {
-            if let Some(method) = self.program.method(class, attr) {
-                if self.program.is_property(method) {
-                    return self.of_return(method);
-                }
-                let mut out = vec![sure(Type::Method(method, class))];
-                // The receiver may be a subclass that overrides the method.
-                for sub in self.program.subclasses(class).iter() {
-                    if let Some(own) = self.program.own_method(*sub, attr) {
-                        add(&mut out, &[sure(Type::Method(own, *sub))], true);
-                    }
-                }
-                return out.into();
+        self.types(Question::Attr(class, attr))
+    }
+
+    fn find_instance_attr(&self, class: ClassRef, attr: Sym) -> Types {
+        if let Some(method) = self.program.method(class, attr) {
+            if self.program.is_property(method) {
+                return self.of_return(method);
             }
-            let mut out = self.class_attr(class, attr).to_vec();
-            let useful = |out: &[Typed]| out.iter().any(|t| !matches!(t.ty, Type::External(_)));
-            if !useful(&out) {
-                for c in self.program.mro(class).iter() {
+            let mut out = vec![sure(Type::Method(method, class))];
+            // The receiver may be a subclass that overrides the method.
+            for sub in self.program.subclasses(class).iter() {
+                if let Some(own) = self.program.own_method(*sub, attr) {
+                    add(&mut out, &[sure(Type::Method(own, *sub))], true);
+                }
+            }
+            return out.into();
+        }
+        let mut out = self.class_attr(class, attr).to_vec();
+        let useful = |out: &[Typed]| out.iter().any(|t| !matches!(t.ty, Type::External(_)));
+        if !useful(&out) {
+            for c in self.program.mro(class).iter() {
+                self.stored_into(*c, attr, &mut out);
+            }
+        }
+        if out.is_empty() {
+            // A mixin reads what its host, or a sibling in the host, stores.
+            for sub in self.program.subclasses(class).iter().take(12) {
+                for c in self.program.mro(*sub).iter() {
+                    if let Some(method) = self.program.own_method(*c, attr) {
+                        add(&mut out, &[sure(Type::Method(method, *c))], true);
+                    }
                     self.stored_into(*c, attr, &mut out);
                 }
             }
-            if out.is_empty() {
-                // A mixin reads what its host, or a sibling in the host, stores.
-                for sub in self.program.subclasses(class).iter().take(12) {
-                    for c in self.program.mro(*sub).iter() {
-                        if let Some(method) = self.program.own_method(*c, attr) {
-                            add(&mut out, &[sure(Type::Method(method, *c))], true);
-                        }
-                        self.stored_into(*c, attr, &mut out);
-                    }
-                }
-            }
-            out.into()
-        });
-        if whole {
-            self.attr_memo.borrow_mut().insert(key, types.clone());
         }
-        types
+        out.into()
     }
 
     /// What the methods of one class store in `self.attr`.
@@ -802,27 +832,28 @@ impl<'p> TypeSystem<'p> {
 
     /// What a function returns: its annotation where that names something of the tree, else its `return` expressions.
     pub fn of_return(&self, func: FuncRef) -> Types {
+        self.types(Question::Return(func))
+    }
+
+    fn find_return(&self, func: FuncRef) -> Types {
         let program = self.program;
         let f = program.func(func);
-        let (types, _) = self.guarded(Key::Return(func), none(), || {
-            let mut out = Vec::new();
-            if let Some(path) = program.bag_path(func) {
-                return one(Type::Bag(path));
+        let mut out = Vec::new();
+        if let Some(path) = program.bag_path(func) {
+            return one(Type::Bag(path));
+        }
+        if let Some(returns) = f.returns {
+            add(&mut out, &self.of_annotation(func.file, f.scope, returns), true);
+        }
+        let known =
+            out.iter().any(|t| matches!(t.ty, Type::Instance(_) | Type::Class(_) | Type::Many(_) | Type::Tuple(_)));
+        if !known {
+            for value in program.returns(func) {
+                add(&mut out, &self.of(ExprRef { file: func.file, expr: *value }), true);
             }
-            if let Some(returns) = f.returns {
-                add(&mut out, &self.of_annotation(func.file, f.scope, returns), true);
-            }
-            let known =
-                out.iter().any(|t| matches!(t.ty, Type::Instance(_) | Type::Class(_) | Type::Many(_) | Type::Tuple(_)));
-            if !known {
-                for value in program.returns(func) {
-                    add(&mut out, &self.of(ExprRef { file: func.file, expr: *value }), true);
-                }
-            }
-            out.retain(|t| !matches!(t.ty, Type::Str(_)));
-            out.into()
-        });
-        types
+        }
+        out.retain(|t| !matches!(t.ty, Type::Str(_)));
+        out.into()
     }
 
     // Calls
@@ -984,14 +1015,10 @@ impl<'p> TypeSystem<'p> {
 
     /// The calls that can reach a function by name: direct, through an instance, a class, `super()` or an import.
     pub fn callers(&self, func: FuncRef) -> Rc<[CallSite]> {
-        if let Some(known) = self.callers_memo.borrow().get(&func) {
-            return known.clone();
+        match self.ask(Question::Callers(func)) {
+            Found::Callers(sites) => sites,
+            _ => Rc::from([]),
         }
-        let (sites, whole) = self.guarded(Key::Callers(func), Rc::from([]), || self.find_callers(func));
-        if whole {
-            self.callers_memo.borrow_mut().insert(func, sites.clone());
-        }
-        sites
     }
 
     fn find_callers(&self, func: FuncRef) -> Rc<[CallSite]> {
