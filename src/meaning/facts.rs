@@ -71,6 +71,12 @@ impl<'g, 'p> Shared<'g, 'p> {
         }
     }
 
+    /// Can the code run in a process of the server, rather than in a tool that starts from the same record?
+    pub fn serves(&self, at: ExprRef) -> bool {
+        let kinds = &self.processes.running_at(at).kinds;
+        kinds.is_empty() || kinds.iter().any(|k| k != "other")
+    }
+
     /// A guard as text: the test, or its negation.
     pub fn guard_text(&self, file: FileId, guard: &Guard) -> String {
         match self.ir(file).expr(guard.test) {

@@ -66,6 +66,7 @@ impl<'a, 's, 'g, 'p> Carriers<'a, 's, 'g, 'p> {
         let way = trace.way_to(id);
         let mut out = Carried { untouched: true, amount: true, stores: 0 };
         let mut entered: Vec<(FuncRef, u32)> = Vec::new();
+        let mut contained = false;
         for pair in way.windows(2) {
             let Some(arrival) = trace.state(pair[1]).arrivals.iter().find(|a| a.from == pair[0]) else { continue };
             if let Some((file, op)) = arrival.op {
@@ -78,7 +79,11 @@ impl<'a, 's, 'g, 'p> Carriers<'a, 's, 'g, 'p> {
                         Expr::List(_) | Expr::Tuple(_) | Expr::Str(_) | Expr::FString { .. }
                     ),
                     Op::Compare { .. } | Op::Not | Op::Negate | Op::Element | Op::Iterate => true,
+                    // How many there are does not hang on what one of them is.
+                    Op::Call { name, .. } if name == "len" && !trace.state(pair[0]).node.path.is_empty() => false,
                     Op::Call { name, at } => KEEPS.contains(&name.as_str()) || self.inside(test, file, at),
+                    // A part of an object that the value was only put into.
+                    Op::Method { .. } if contained => false,
                     Op::Method { name, at } => PARTS.contains(&name.as_str()) || self.inside(test, file, at),
                     Op::Select { .. } | Op::Format => false,
                 };
@@ -86,7 +91,13 @@ impl<'a, 's, 'g, 'p> Carriers<'a, 's, 'g, 'p> {
                     return None;
                 }
             }
-            let to = trace.state(pair[1]).node.slot;
+            // What was entered and left again shares nothing with its other callers.
+            if let Slot::Return(left) = trace.state(pair[0]).node.slot {
+                entered.retain(|(func, _)| *func != left);
+            }
+            let (from, to) = (trace.state(pair[0]).node.slot, trace.state(pair[1]).node.slot);
+            contained |= matches!((from, to), (Slot::Expr(at), Slot::Def(..) | Slot::Attr(..) | Slot::Global(..))
+                if !matches!(arrival.kind, EdgeKind::Argument(_)) && self.is_argument(at));
             match (arrival.kind, to) {
                 (EdgeKind::Argument(_), Slot::Def(file, Scope::Func(func), def)) => {
                     entered.push((FuncRef { file, func }, def.0));
@@ -104,11 +115,18 @@ impl<'a, 's, 'g, 'p> Carriers<'a, 's, 'g, 'p> {
         Some(out)
     }
 
+    /// `container.update(value)`: the value becomes one of many things there.
+    fn is_argument(&self, at: ExprRef) -> bool {
+        let ir = self.facts.shared.ir(at.file);
+        matches!(ir.exprs[at.expr.index()].parent, Parent::Expr(up) if matches!(ir.expr(up), Expr::Call { .. }))
+    }
+
     /// `value * n` and `value // n` are such amounts; `n // value` and `n - value` are not.
     fn is_amount(&self, file: FileId, op: Op) -> bool {
         let Op::Binary { op, other, left, .. } = op else { return true };
         match op {
             BinOp::Div | BinOp::FloorDiv | BinOp::Mod | BinOp::Pow => left,
+            BinOp::Sub if !left => false,
             BinOp::Add | BinOp::Sub => self.facts.shared.program().constant(ExprRef { file, expr: other }).is_some(),
             _ => true,
         }
@@ -134,17 +152,27 @@ impl<'a, 's, 'g, 'p> Carriers<'a, 's, 'g, 'p> {
         found
     }
 
-    /// Is nothing else ever given to the parameters and attributes that the value came through?
-    pub fn alone(&mut self, id: StateId) -> bool {
+    /// Is what arrives the value each time? Where it is one of two alternatives, the other can arrive; an attribute of one
+    /// class is shared by its objects, so that one can be read of an object that was given something else.
+    pub fn alone(&self, id: StateId) -> bool {
         let trace = &self.facts.trace;
-        trace.way_to(id).into_iter().all(|on_way| match trace.state(on_way).node.slot {
-            Slot::Def(file, Scope::Func(func), def) => {
-                let func = FuncRef { file, func };
-                let is_param = (def.0 as usize) < self.facts.shared.program().func(func).params.len();
-                !is_param || self.given(func, def.0).is_some_and(|(_, others)| others.is_empty())
+        let mut entered: Vec<(FuncRef, u32)> = Vec::new();
+        trace.way_to(id).windows(2).all(|pair| {
+            let (from, to) = (trace.state(pair[0]), trace.state(pair[1]));
+            let Some(arrival) = to.arrivals.iter().find(|a| a.from == pair[0]) else { return true };
+            if let (EdgeKind::Argument(_), Slot::Def(file, Scope::Func(func), def)) = (arrival.kind, to.node.slot) {
+                entered.push((FuncRef { file, func }, def.0));
             }
-            Slot::Attr(class, attr) => self.stored(class, attr).iter().all(|value| self.reached.contains(value)),
-            _ => true,
+            if let Slot::Expr(at) = to.node.slot
+                && matches!(self.facts.shared.ir(at.file).expr(at.expr), Expr::IfExp { .. } | Expr::Bool { .. })
+            {
+                return false;
+            }
+            let Slot::Attr(class, attr) = from.node.slot else { return true };
+            let stored = self.stored(class, attr);
+            let is_only = |(func, param): &(FuncRef, u32)| self.given(*func, *param).is_some_and(|(_, o)| o.is_empty());
+            arrival.sure
+                || !stored.is_empty() && stored.iter().all(|v| self.reached.contains(v)) && entered.iter().all(is_only)
         })
     }
 

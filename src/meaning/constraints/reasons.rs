@@ -8,13 +8,14 @@
 use super::super::facts::Facts;
 use super::super::report::Grade;
 use super::carried::Carriers;
+use super::asked::{Asked, is_there, words};
 use super::outcome::{self, Effect, Outcome};
-use super::tripped::{has_words, whole_test};
+use super::tripped::whole_test;
 use super::{Found, cut, under_guards};
-use crate::flow::graph::{Kind, Node, Proj, Slot};
+use crate::flow::graph::{Kind, Node, Op, Proj, Slot};
 use crate::flow::guards;
 use crate::flow::trace::{StateId, Trace};
-use crate::program::{ExprRef, FileId};
+use crate::program::ExprRef;
 use crate::syntax::ir::*;
 use rustc_hash::FxHashSet;
 
@@ -41,8 +42,8 @@ pub fn find(facts: &Facts) -> Vec<Found> {
         let Some(test) = Test::around(facts, leaf) else { continue };
         if !known.contains(&test.at) && carriers.to(id, test.at).is_some_and(|c| c.stores <= MAX_STORES) {
             known.insert(test.at);
-            let asked = Asked::on_way(facts, id, &test);
-            let reasons = test.put_aside(facts, asked.row.is_some());
+            let asked = Asked::on_way(facts, id, test.at, leaf);
+            let reasons = test.put_aside(facts, asked.is_row());
             let first = reasons.into_iter().find_map(|r| Some((r, raised(facts, r, 0)?)));
             out.extend(first.map(|(reason, error)| found(facts, &test, &asked, reason, error)));
         }
@@ -54,8 +55,6 @@ pub fn find(facts: &Facts) -> Vec<Found> {
 struct Test {
     at: ExprRef,
     leaf: ExprRef,
-    /// Does it hold where the leaf does?
-    holds: bool,
 }
 
 impl Test {
@@ -70,17 +69,7 @@ impl Test {
             Parent::Expr(up) => matches!(ir.expr(up), Expr::Comp { .. } | Expr::IfExp { .. }),
             _ => false,
         };
-        let holds = is_there(ir, whole, leaf.expr)?;
-        chooses.then_some(Test { at: ExprRef { file: leaf.file, expr: whole }, leaf, holds })
-    }
-
-    /// Does it ask whether the leaf is there, and nothing else?
-    fn is_bare(&self, ir: &FileIr) -> bool {
-        let inner = match ir.expr(self.at.expr) {
-            Expr::Unary { op: UnaryOp::Not, operand } => *operand,
-            _ => self.at.expr,
-        };
-        inner == self.leaf.expr
+        chooses.then_some(Test { at: ExprRef { file: leaf.file, expr: whole }, leaf })
     }
 
     /// What is there if the test holds, for somebody to look at later. Names count where a table gives them their texts.
@@ -138,25 +127,6 @@ fn handed_on(ir: &FileIr, stmt: StmtId) -> Vec<ExprId> {
 
 const PUTS: [&str; 3] = ["append", "add", "extend"];
 
-/// Does a test hold where this part of it is there (true, not None, not empty)? `None` if that cannot be told.
-fn is_there(ir: &FileIr, test: ExprId, part: ExprId) -> Option<bool> {
-    let mut holds = true;
-    let mut at = part;
-    while at != test {
-        let Parent::Expr(up) = ir.exprs[at.index()].parent else { return None };
-        match ir.expr(up) {
-            Expr::Unary { op: UnaryOp::Not, .. } => holds = !holds,
-            Expr::Compare { left, rest } => {
-                let asks_none = matches!(&rest[..], [(_, other)] if *left == at && matches!(ir.expr(*other), Expr::None));
-                holds ^= asks_none && matches!(&rest[..], [(CmpOp::Is | CmpOp::Eq, _)]);
-            }
-            _ => {}
-        }
-        at = up;
-    }
-    Some(holds)
-}
-
 /// The error that is raised if a reason is there.
 fn raised(facts: &Facts, reason: ExprRef, lists: u32) -> Option<Outcome> {
     let trace = Trace::bounded(facts.shared.graph, &[(reason, Kind::Value)], MAX_STATES);
@@ -164,7 +134,7 @@ fn raised(facts: &Facts, reason: ExprRef, lists: u32) -> Option<Outcome> {
     ways.sort_by_key(|id| trace.state(*id).distance);
     ways.into_iter().find_map(|id| {
         let Node { slot: Slot::Expr(at), path, kind: Kind::Value } = trace.state(id).node else { return None };
-        if !matches!(path.first(), None | Some(Proj::Elem | Proj::Index(_))) {
+        if !matches!(path.first(), None | Some(Proj::Elem | Proj::Index(_))) || !stays_a_reason(&trace, id) {
             return None;
         }
         failure_at(facts, at).or_else(|| {
@@ -175,6 +145,24 @@ fn raised(facts: &Facts, reason: ExprRef, lists: u32) -> Option<Outcome> {
         })
     })
 }
+
+/// Is something there on arrival just where the reason is? Not so of a number made from it.
+fn stays_a_reason(trace: &Trace, id: StateId) -> bool {
+    trace.way_to(id).windows(2).all(|pair| {
+        let arrival = trace.state(pair[1]).arrivals.iter().find(|a| a.from == pair[0]);
+        match arrival.and_then(|a| a.op) {
+            None => true,
+            Some((_, Op::Call { name, .. })) => KEEPS.contains(&name.as_str()),
+            Some((_, Op::Binary { op, .. })) => matches!(op, BinOp::Add | BinOp::Sub | BinOp::BitOr | BinOp::BitAnd),
+            Some((_, Op::Iterate | Op::Element | Op::Format)) => true,
+            Some((_, Op::Method { name, .. })) => matches!(name.as_str(), "join" | "format"),
+            Some(_) => false,
+        }
+    })
+}
+
+/// Calls whose result holds something where their argument does.
+const KEEPS: [&str; 7] = ["sorted", "list", "tuple", "set", "next", "join", "str"];
 
 /// The error of a statement that fails where something is there: `if reasons: raise …`, `assert not reasons`.
 fn failure_at(facts: &Facts, at: ExprRef) -> Option<Outcome> {
@@ -209,81 +197,12 @@ fn iterated_in(ir: &FileIr, at: ExprId) -> Option<ExprId> {
 fn found(facts: &Facts, test: &Test, asked: &Asked, reason: ExprRef, error: Outcome) -> Found {
     let shared = facts.shared;
     let (file, ir) = (asked.at.file, shared.ir(asked.at.file));
-    let mut condition = shared.text(asked.at);
-    if asked.is_value {
-        condition = format!("{}, with {condition} for {}", shared.text(test.at), shared.text(test.leaf));
-    } else if asked.at != test.at && !test.holds {
-        condition = format!("not ({condition})");
-    }
-    let beside = asked.row.and_then(|row| beside(facts, file, row, asked.at.expr));
-    let message = beside.or_else(|| words(facts, reason)).or(error.message);
+    let message = asked.beside(facts).or_else(|| words(facts, reason)).or(error.message);
+    let condition = asked.condition(facts, test.at, test.leaf);
     let condition = match ir.stmt_of(asked.at.expr) {
         Some(stmt) => under_guards(facts, file, stmt, "raise", &condition),
         None => cut(condition),
     };
     let line = ir.place(if asked.at == test.at { test.leaf.expr } else { asked.at.expr }).line;
     Found { kind: "raise", file, line, condition, message, grade: Grade::Inferred }
-}
-
-/// The words of a reason, or of each reason in a list that is made of others.
-fn words(facts: &Facts, reason: ExprRef) -> Option<String> {
-    let at = match facts.shared.ir(reason.file).expr(reason.expr) {
-        Expr::Comp { element, .. } => ExprRef { file: reason.file, expr: *element },
-        _ => reason,
-    };
-    outcome::text_of(facts.shared, at).filter(|t| has_words(t))
-}
-
-/// What is asked of the value, and where.
-struct Asked {
-    at: ExprRef,
-    /// The row of the table that it stands in.
-    row: Option<ExprId>,
-    /// The table holds the value itself; what is asked of it stands in the test.
-    is_value: bool,
-}
-
-impl Asked {
-    /// The item of a table that the value came through, else the question whose answer is tested, else the test.
-    fn on_way(facts: &Facts, id: StateId, test: &Test) -> Asked {
-        let trace = &facts.trace;
-        let way = trace.way_to(id);
-        let node = |id: &StateId| trace.state(*id).node;
-        let places = way.iter().filter_map(|s| match node(s) {
-            Node { slot: Slot::Expr(at), kind, .. } => Some((at, kind)),
-            _ => None,
-        });
-        let is_bare = test.is_bare(facts.shared.ir(test.at.file));
-        let row_of = |(at, kind): (ExprRef, Kind)| Some((at, kind, row(facts.shared.ir(at.file), at.expr)?));
-        if let Some((at, kind, row)) = places.clone().filter_map(row_of).last() {
-            return Asked { at, row: Some(row), is_value: kind == Kind::Value && !is_bare };
-        }
-        let scope = |at: ExprRef| (at.file, facts.shared.ir(at.file).scope_of(at.expr));
-        let mut answers = places.filter(|(at, kind)| *kind == Kind::Predicate && scope(*at) != scope(test.leaf));
-        let returned = || {
-            let end = way.iter().position(|s| matches!(node(s).slot, Slot::Return(_)))?;
-            way[..end].iter().rev().find_map(|s| match node(s).slot {
-                Slot::Expr(at) => Some(at),
-                _ => None,
-            })
-        };
-        let elsewhere = answers.next().map(|(at, _)| at).or_else(returned).filter(|_| is_bare);
-        let whole = |at: ExprRef| ExprRef { file: at.file, expr: whole_test(facts, at).unwrap_or(at.expr) };
-        Asked { at: elsewhere.map_or(test.at, whole), row: None, is_value: false }
-    }
-}
-
-/// The tuple in a list of tuples that an expression is an item of.
-fn row(ir: &FileIr, item: ExprId) -> Option<ExprId> {
-    let Parent::Expr(row) = ir.exprs[item.index()].parent else { return None };
-    let Parent::Expr(table) = ir.exprs[row.index()].parent else { return None };
-    let is_table = matches!(ir.expr(table), Expr::Tuple(_) | Expr::List(_) | Expr::Set(_));
-    (is_table && matches!(ir.expr(row), Expr::Tuple(_))).then_some(row)
-}
-
-/// The text in the same row.
-fn beside(facts: &Facts, file: FileId, row: ExprId, item: ExprId) -> Option<String> {
-    let Expr::Tuple(items) = facts.shared.ir(file).expr(row) else { return None };
-    let others = items.iter().filter(|i| **i != item);
-    others.filter_map(|expr| words(facts, ExprRef { file, expr: *expr })).next()
 }

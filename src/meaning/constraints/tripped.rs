@@ -6,6 +6,7 @@
 
 use super::super::facts::Facts;
 use super::super::report::Grade;
+use super::asked::Asked;
 use super::carried::{Carried, Carriers};
 use super::outcome::{self, Effect, Outcome};
 use super::{Found, cut, under_guards};
@@ -158,9 +159,15 @@ fn of_test(facts: &Facts, test: &Test) -> Vec<Found> {
     let shared = facts.shared;
     let file = test.at.file;
     let ir = shared.ir(file);
-    // A read of the field shows itself; what was computed before is shown by the whole test.
+    // A read of the field shows itself, and so does the item of a table; what was computed before is shown by the whole
+    // test.
     let is_read = facts.trace.starts.contains(&test.state);
-    let line = if is_read { ir.place(test.leaf.expr).line } else { ir.span(test.at.expr).line };
+    let in_table = Asked::in_table(facts, test.state, test.at, test.leaf).filter(|a| a.at.file == file);
+    let line = match &in_table {
+        Some(asked) => ir.place(asked.at.expr).line,
+        None if is_read => ir.place(test.leaf.expr).line,
+        None => ir.span(test.at.expr).line,
+    };
     let found = |kind: &'static str, line: u32, condition: &str, message: Option<String>| Found {
         kind,
         file,
@@ -169,7 +176,10 @@ fn of_test(facts: &Facts, test: &Test) -> Vec<Found> {
         message,
         grade: test.grade,
     };
-    let text = shared.text(test.at);
+    let text = match &in_table {
+        Some(asked) => asked.condition(facts, test.at, test.leaf),
+        None => shared.text(test.at),
+    };
     let mut out = Vec::new();
     match &ir.stmt(test.stmt).kind {
         Stmt::Assert { message, .. } => {

@@ -97,6 +97,7 @@ fn named(facts: &Facts, file: FileId) -> bool {
         let is_name = matches!(&node.kind, Expr::Str(text) if *text == field);
         is_name
             && !is_dest(ir, node.parent)
+            && !is_ordered(facts, ir, node.parent)
             && !facts.accesses.iter().any(|a| a.at.file == file && a.place == node.span)
     })
 }
@@ -106,4 +107,19 @@ fn is_dest(ir: &FileIr, parent: Parent) -> bool {
     let Parent::Expr(call) = parent else { return false };
     let Expr::Call { func, .. } = ir.expr(call) else { return false };
     last_name(ir, *func).is_some_and(|n| n == "add_argument" || n == "hasattr")
+}
+
+/// An item of the list that gives the fields their order.
+fn is_ordered(facts: &Facts, ir: &FileIr, parent: Parent) -> bool {
+    let Parent::Expr(list) = parent else { return false };
+    let Parent::Stmt(stmt) = ir.exprs[list.index()].parent else { return false };
+    let is_order = |target: &ExprId| {
+        let order = &facts.shared.program().profile.declaration.order;
+        last_name(ir, *target).is_some_and(|n| n == order.as_str())
+    };
+    match &ir.stmt(stmt).kind {
+        Stmt::Assign { targets, .. } => targets.iter().any(is_order),
+        Stmt::AnnAssign { target, .. } => is_order(target),
+        _ => false,
+    }
 }

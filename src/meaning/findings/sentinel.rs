@@ -15,11 +15,14 @@ use crate::syntax::ir::*;
 pub fn find(facts: &Facts) -> Vec<Finding> {
     let shared = facts.shared;
     let mut out: Vec<(&'static str, Finding)> = Vec::new();
-    let mut carriers = Carriers::new(facts);
+    let carriers = Carriers::new(facts);
     for choice in choices(facts) {
         let ir = shared.ir(choice.leaf.file);
         let Some(special) = special(facts, ir, choice.leaf.expr) else { continue };
-        if out.iter().any(|(known, _)| *known == special) || !carriers.alone(choice.state) {
+        if out.iter().any(|(known, _)| *known == special)
+            || !carriers.alone(choice.state)
+            || !shared.serves(choice.leaf)
+        {
             continue;
         }
         let place = shared.place(choice.leaf);
@@ -29,8 +32,17 @@ pub fn find(facts: &Facts) -> Vec<Finding> {
             finding(table::SENTINEL, format!("{special} is special: {test} decides"), &place.path, place.line),
         ));
     }
+    let said: Vec<&str> = out.iter().map(|(special, _)| *special).collect();
+    out.retain(|(special, _)| !COVERED.iter().any(|(by, what)| what.contains(special) && said.contains(by)));
     out.into_iter().map(|(_, f)| f).collect()
 }
+
+/// What needs no finding of its own beside a wider one.
+const COVERED: [(&str, &[&str]); 2] = [
+    ("0 or less", &["0", LIKE_NONE, "-1", "a negative value"]),
+    ("a negative value", &["-1"]),
+];
+const LIKE_NONE: &str = "0, like no value,";
 
 struct Choice {
     leaf: ExprRef,
@@ -127,7 +139,10 @@ const COMPARED: [(CmpOp, i64, &str); 10] = [
 
 /// The truth of a number asks whether it is 0.
 fn truth(facts: &Facts) -> Option<&'static str> {
-    let type_ = facts.declared.definition.type_.as_deref()?;
+    let definition = &facts.declared.definition;
+    let type_ = definition.type_.as_deref()?;
     let inner = type_.strip_prefix("Optional[").and_then(|t| t.strip_suffix(']')).unwrap_or(type_);
-    matches!(inner.trim_end_matches("| None").trim(), "int" | "float").then_some("0")
+    let is_number = matches!(inner.trim_end_matches("| None").trim(), "int" | "float");
+    let or_none = definition.default.as_deref() == Some("None");
+    is_number.then_some(if or_none { LIKE_NONE } else { "0" })
 }
