@@ -44,6 +44,8 @@ const PARTS: [&str; 14] = [
     "values",
     "copy",
 ];
+/// Methods that put a value into their container.
+const PUTS: [&str; 7] = ["append", "add", "extend", "insert", "put", "setdefault", "update"];
 /// Functions with names as common as this are asked no callers.
 const MANY_FILES: usize = 60;
 
@@ -97,7 +99,7 @@ impl<'a, 's, 'g, 'p> Carriers<'a, 's, 'g, 'p> {
             }
             let (from, to) = (trace.state(pair[0]).node.slot, trace.state(pair[1]).node.slot);
             contained |= matches!((from, to), (Slot::Expr(at), Slot::Def(..) | Slot::Attr(..) | Slot::Global(..))
-                if !matches!(arrival.kind, EdgeKind::Argument(_)) && self.is_argument(at));
+                if !matches!(arrival.kind, EdgeKind::Argument(_)) && self.is_put(at));
             match (arrival.kind, to) {
                 (EdgeKind::Argument(_), Slot::Def(file, Scope::Func(func), def)) => {
                     entered.push((FuncRef { file, func }, def.0));
@@ -116,9 +118,11 @@ impl<'a, 's, 'g, 'p> Carriers<'a, 's, 'g, 'p> {
     }
 
     /// `container.update(value)`: the value becomes one of many things there.
-    fn is_argument(&self, at: ExprRef) -> bool {
+    fn is_put(&self, at: ExprRef) -> bool {
         let ir = self.facts.shared.ir(at.file);
-        matches!(ir.exprs[at.expr.index()].parent, Parent::Expr(up) if matches!(ir.expr(up), Expr::Call { .. }))
+        let Parent::Expr(up) = ir.exprs[at.expr.index()].parent else { return false };
+        let Expr::Call { func, .. } = ir.expr(up) else { return false };
+        matches!(ir.expr(*func), Expr::Attr { attr, .. } if PUTS.contains(&attr.as_str()))
     }
 
     /// `value * n` and `value // n` are such amounts; `n // value` and `n - value` are not.

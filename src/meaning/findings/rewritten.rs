@@ -201,14 +201,15 @@ fn is_announced(facts: &Facts, write: &Access, value: ExprId) -> bool {
         }
         stmt = up;
     }
-    // At the top of a function the block is too wide to speak of this write.
+    // At the top of a function the block is too wide to speak of this write, and a test beside a block is not its own.
     let index = ir.stmt(stmt).index as usize;
     let around = guards::siblings(ir, stmt);
-    let beside = [index.checked_sub(1), index.checked_add(1)].into_iter().flatten();
-    beside.filter_map(|i| around.get(i)).any(|s| outcome::speaks(shared, file, &[*s])) || is_named(facts, write, value)
+    let beside = [index.checked_sub(1), index.checked_add(1)].into_iter().flatten().filter_map(|i| around.get(i));
+    let is_near = |s: &&StmtId| ir.stmt_of(write.at.expr) == Some(stmt) || matches!(ir.stmt(**s).kind, Stmt::Expr(_));
+    beside.filter(is_near).any(|s| outcome::speaks(shared, file, &[*s])) || is_named(facts, write, value)
 }
 
-/// Does the function of a write log a line that holds the field's name or the new value?
+/// Does the function of a write always log a line that holds the field's name or the new value?
 fn is_named(facts: &Facts, write: &Access, value: ExprId) -> bool {
     const SHORT: usize = 3;
     let shared = facts.shared;
@@ -217,7 +218,7 @@ fn is_named(facts: &Facts, write: &Access, value: ExprId) -> bool {
     let field = facts.field();
     let mut words = ["_", "-", " "].map(|by| field.replace('_', by)).to_vec();
     words.extend(ir.str_value(value).filter(|v| v.len() >= SHORT).map(|v| v.to_lowercase()));
-    let calls = ir.stmts.iter().filter(|s| s.scope == Scope::Func(func)).filter_map(|s| match s.kind {
+    let calls = ir.func(func).body.iter().filter_map(|s| match ir.stmt(*s).kind {
         Stmt::Expr(call) => Some(call),
         _ => None,
     });
