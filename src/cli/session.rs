@@ -81,6 +81,10 @@ impl FileSet for Files<'_> {
     fn read(&self, index: usize) -> Result<Vec<u8>, String> {
         self.0.read(index).map_err(|e| e.to_string())
     }
+
+    fn is_incomplete(&self) -> bool {
+        self.0.is_incomplete()
+    }
 }
 
 /// A tree, and what is known of it: answers that were kept, and an analysis once one of them is missing.

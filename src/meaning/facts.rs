@@ -6,6 +6,7 @@ use super::active;
 use super::definition::{Declared, Definitions};
 use super::precedence::Rewrites;
 use super::report::{Grade, Place};
+use super::startup::Startup;
 use crate::flow::access::{self, Access};
 use crate::flow::graph::{Graph, Kind, Op, Slot};
 use crate::flow::guards::Guard;
@@ -22,6 +23,7 @@ pub struct Shared<'g, 'p> {
     pub definitions: &'g Definitions,
     pub processes: Processes<'g, 'p>,
     pub origins: Origins<'g, 'p>,
+    pub startup: Startup<'g, 'p>,
     /// Every rewrite of the record, once a claim asks.
     pub rewrites: OnceCell<Rewrites>,
     /// What the conditions of all fields share.
@@ -35,6 +37,7 @@ impl<'g, 'p> Shared<'g, 'p> {
             definitions,
             processes: Processes::new(graph),
             origins: Origins::new(graph, |name| definitions.by_name(name).is_some()),
+            startup: Startup::new(graph),
             rewrites: OnceCell::new(),
             active: active::Known::default(),
         }
@@ -72,10 +75,19 @@ impl<'g, 'p> Shared<'g, 'p> {
         }
     }
 
+    /// Can the code run in a process of the server, rather than in a tool that starts from the same record?
+    pub fn serves(&self, at: ExprRef) -> bool {
+        let kinds = &self.processes.running_at(at).kinds;
+        kinds.is_empty() || kinds.iter().any(|k| k != "other")
+    }
+
     /// A guard as text: the test, or its negation.
     pub fn guard_text(&self, file: FileId, guard: &Guard) -> String {
-        let text = self.text(ExprRef { file, expr: guard.test });
-        if guard.holds { text } else { format!("not ({text})") }
+        match self.ir(file).expr(guard.test) {
+            Expr::Unary { op: UnaryOp::Not, operand } if !guard.holds => self.text(ExprRef { file, expr: *operand }),
+            _ if guard.holds => self.text(ExprRef { file, expr: guard.test }),
+            _ => format!("not ({})", self.text(ExprRef { file, expr: guard.test })),
+        }
     }
 }
 

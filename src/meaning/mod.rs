@@ -18,6 +18,7 @@ pub mod report;
 pub mod scope;
 mod setup;
 pub mod sinks;
+pub mod startup;
 pub mod unit;
 mod uses;
 

@@ -50,6 +50,10 @@ pub struct ExprRef {
 pub trait FileSet: Sync {
     fn paths(&self) -> Vec<String>;
     fn read(&self, index: usize) -> Result<Vec<u8>, String>;
+    /// Was a file left out when the tree was listed (too big, a link out of the tree)?
+    fn is_incomplete(&self) -> bool {
+        false
+    }
 }
 
 pub struct File {
@@ -103,6 +107,8 @@ pub struct Program {
     naming: Mutex<FxHashMap<Defined, Arc<[FileId]>>>,
     /// Files that could not be read, each with why.
     pub unread: Vec<(String, String)>,
+    /// Files were left out before that.
+    left_out: bool,
 }
 
 impl Program {
@@ -134,6 +140,7 @@ impl Program {
             mentioning: Mutex::default(),
             naming: Mutex::default(),
             unread: Vec::new(),
+            left_out: set.is_incomplete(),
         };
         for item in read {
             match item {
@@ -201,6 +208,11 @@ impl Program {
     /// The file's representation; parses it the first time.
     pub fn ir(&self, id: FileId) -> &FileIr {
         &self.unit(id).ir
+    }
+
+    /// Does the tree hold files that nobody looked at?
+    pub fn is_incomplete(&self) -> bool {
+        self.left_out || !self.unread.is_empty()
     }
 
     pub fn parsed_files(&self) -> usize {

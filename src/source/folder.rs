@@ -78,13 +78,13 @@ fn list(located: &Located, package: &str, ignoring: bool, notes: &mut Notes) -> 
     let mut total = 0;
     for (count, met) in walk(located, ignoring).enumerate() {
         if count >= MAX_ENTRIES {
-            notes.push(format_args!("stopped after {MAX_ENTRIES} entries in {}", root.display()));
+            notes.cut(format_args!("stopped after {MAX_ENTRIES} entries in {}", root.display()));
             break;
         }
         let (path, file_type) = match met {
             Ok(met) => met,
             Err(why) => {
-                notes.push(format_args!("could not look at everything: {why}"));
+                notes.cut(format_args!("could not look at everything: {why}"));
                 continue;
             }
         };

@@ -117,6 +117,7 @@ pub struct Tree {
     display: String,
     files: Vec<SourceFile>,
     notes: Vec<String>,
+    left_out: bool,
     store: Store,
 }
 
@@ -183,6 +184,11 @@ impl Tree {
         &self.notes
     }
 
+    /// Are there files of the package that are not in the list?
+    pub fn is_incomplete(&self) -> bool {
+        self.left_out
+    }
+
     fn new(display: String, opened: Opened, options: &Options) -> Tree {
         Tree {
             package: options.package.to_owned(),
@@ -190,6 +196,7 @@ impl Tree {
             kind: opened.kind,
             display,
             files: opened.files,
+            left_out: opened.notes.is_left_out(),
             notes: opened.notes.into_vec(),
             store: opened.store,
         }

@@ -11,14 +11,27 @@ const MAX_NOTES: usize = 100;
 pub(super) struct Notes {
     notes: Vec<String>,
     more: usize,
+    /// Does a note say that something of the package is missing from the list?
+    left_out: bool,
 }
 
 impl Notes {
     /// Notes that `name` was skipped, and why.
     pub(super) fn skipped(&mut self, name: impl Display, why: impl Display) {
-        self.push(format_args!("skipped {name}: {why}"));
+        self.cut(format_args!("skipped {name}: {why}"));
     }
 
+    /// Notes that not everything was looked at.
+    pub(super) fn cut(&mut self, note: impl Display) {
+        self.left_out = true;
+        self.push(note);
+    }
+
+    pub(super) fn is_left_out(&self) -> bool {
+        self.left_out
+    }
+
+    /// Notes what is worth saying though nothing is missing.
     pub(super) fn push(&mut self, note: impl Display) {
         if self.notes.len() < MAX_NOTES {
             self.notes.push(printable(&note.to_string()));

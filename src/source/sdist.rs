@@ -80,7 +80,7 @@ fn read_all(file: File, package: &str, notes: &mut Notes) -> io::Result<BTreeMap
         };
         let mut entry = entry?;
         if count >= MAX_ENTRIES {
-            notes.push(format_args!("only the first {MAX_ENTRIES} entries are looked at"));
+            notes.cut(format_args!("only the first {MAX_ENTRIES} entries are looked at"));
             break;
         }
         step.set(u64::MAX);

@@ -85,7 +85,7 @@ fn entries(archive: &ZipArchive<SharedFile>, notes: &mut Notes) -> Result<Vec<En
         notes.push("the archive has several entries of one name, of which the last is read");
     }
     if archive.len() > MAX_ENTRIES {
-        notes.push(format_args!("only the first {MAX_ENTRIES} of {} entries are looked at", archive.len()));
+        notes.cut(format_args!("only the first {MAX_ENTRIES} of {} entries are looked at", archive.len()));
     }
     let mut entries = Vec::new();
     for index in 0..archive.len().min(MAX_ENTRIES) {

@@ -16,7 +16,9 @@ use crate::flow::guards;
 use crate::program::{ExprRef, FileId};
 use crate::syntax::ir::*;
 
-/// What is bounded must still be the value.
+/// What is bounded must still be the value: each dilution, and each place it was kept in, makes that less so.
+const MAX_AWAY: u32 = 2;
+/// A list is cut where its own elements are compared.
 const MAX_COST: u32 = 3;
 const MAX_STORES: u32 = 3;
 
@@ -40,9 +42,9 @@ fn bounds(facts: &Facts) -> Vec<Found> {
             let Some((_, words)) = BOUNDS.iter().find(|(n, _)| name == *n) else { continue };
             let from = facts.trace.state(arrival.from);
             let Slot::Expr(value) = from.node.slot else { continue };
-            let is_value = from.node.kind == Kind::Value && from.node.path.is_empty() && from.cost <= MAX_COST;
+            let is_value = from.node.kind == Kind::Value && from.node.path.is_empty() && from.cost <= MAX_AWAY;
             let Some(bound) = is_value.then(|| bound_of(facts, file, at, value)).flatten() else { continue };
-            if carriers.to(arrival.from, value).is_some_and(|c| c.stores <= MAX_STORES) {
+            if carriers.to(arrival.from, value).is_some_and(|c| c.amount && from.cost + c.stores <= MAX_AWAY) {
                 let text = facts.shared.text(bound);
                 let line = facts.shared.ir(file).place(bound.expr).line;
                 let grade = facts.grade_of(arrival.from);
@@ -142,7 +144,7 @@ fn warned_rewrite(facts: &Facts, tests: &[Test], write: &Access) -> Option<Found
     if tests.iter().any(|t| t.at == ExprRef { file, expr: guard.test }) {
         return None;
     }
-    let around = super::nearest_guards(facts, file, stmt).join(" and ");
+    let around = super::all_of(&super::nearest_guards(facts, file, stmt));
     let condition = cut(format!("{around}: becomes {}", written_text(facts, write)));
     let line = ir.place(guard.test).line;
     let grade = if write.sure { Grade::Proved } else { Grade::Inferred };

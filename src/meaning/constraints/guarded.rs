@@ -28,7 +28,7 @@ pub fn find(facts: &Facts, tests: &[Test]) -> Vec<Found> {
             if arms.len() == 1 {
                 search.block(orelse, 0);
             }
-            if arms.len() == 1 && orelse.is_empty() && returns(ir, block) {
+            if arms.len() == 1 && orelse.is_empty() && ends(ir, block) {
                 let after = ir.stmt(test.stmt).index as usize + 1;
                 search.block(guards::siblings(ir, test.stmt).get(after..).unwrap_or(&[]), 1);
             }
@@ -38,7 +38,7 @@ pub fn find(facts: &Facts, tests: &[Test]) -> Vec<Found> {
 }
 
 /// Does the block end its function without an error?
-fn returns(ir: &FileIr, block: &[StmtId]) -> bool {
+fn ends(ir: &FileIr, block: &[StmtId]) -> bool {
     block.last().is_some_and(|s| matches!(ir.stmt(*s).kind, Stmt::Return(_)))
 }
 

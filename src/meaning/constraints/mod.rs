@@ -1,12 +1,13 @@
 //! What the value can trip: asserts, errors, choices, clamps and warnings.
 //!
-//! A constraint is a check that the value itself reaches (`tripped`, `malformed`), one that stands under a test of it
-//! (`guarded`), one that decides whether the code that takes it runs at all (`arms`, `gates`), or a bound put on it
-//! (`clamps`, `choices`). The condition of an assert is what must hold; that of an error or warning is what trips it.
+//! A constraint is a check that the value itself reaches (`tripped`, `malformed`), perhaps by way of a reason that is put
+//! aside (`reasons`), one that stands under a test of it (`guarded`), one that decides whether the code that takes it runs
+//! at all (`arms`, `gates`), or a bound put on it (`clamps`, `choices`). The condition of an assert is what must hold; that of an error or warning is what trips it.
 //! A check on another quantity that the value was merely mixed into is left out.
 
 mod arms;
-mod carried;
+mod asked;
+pub mod carried;
 mod choices;
 mod clamps;
 mod derived;
@@ -14,18 +15,20 @@ mod gates;
 mod guarded;
 mod malformed;
 pub mod outcome;
+mod reasons;
 pub mod tripped;
 
 use super::facts::Facts;
 use super::report::{ActiveWhen, Constraint, Grade};
 use crate::flow::guards::{self, Guard};
-use crate::program::{ExprRef, FileId};
+use crate::program::{ExprRef, FileId, FuncRef};
 use crate::syntax::ir::*;
 
 pub fn claim(facts: &Facts, active_when: &[ActiveWhen]) -> Vec<Constraint> {
     let tests = tripped::tests(facts);
     let mut found = choices::find(facts);
     found.extend(tripped::find(facts, &tests));
+    found.extend(reasons::find(facts));
     found.extend(malformed::find(facts));
     found.extend(clamps::find(facts, &tests));
     found.extend(guarded::find(facts, &tests));
@@ -64,26 +67,122 @@ pub struct Found {
 /// Longer conditions are cut; the place has the whole.
 const MAX_CONDITION: usize = 240;
 
+/// How many tests a condition shows, nearest first.
+const NEAREST: usize = 2;
+
+/// The nearest tests around a statement, outer first, after those that ask arguments and leave the function before it.
+pub fn nearest_guards(facts: &Facts, file: FileId, stmt: StmtId) -> Vec<String> {
+    let ir = facts.shared.ir(file);
+    let before: Vec<Guard> = guards::of_stmt(ir, stmt).into_iter().filter(|g| g.early_exit && returns(ir, g)).collect();
+    let asks = |g: &&Guard| {
+        let origins = facts.shared.origins.of(ExprRef { file, expr: g.test });
+        origins.iter().any(|o| o.hops <= 1)
+    };
+    let before: Vec<&Guard> = before.iter().filter(asks).collect();
+    let nearest = before.iter().skip(before.len().saturating_sub(NEAREST));
+    let mut out: Vec<String> = nearest.map(|g| facts.shared.guard_text(file, g)).collect();
+    out.extend(tests_around(facts, file, stmt));
+    out
+}
+
 /// The nearest tests around a statement, outer first.
-fn nearest_guards(facts: &Facts, file: FileId, stmt: StmtId) -> Vec<String> {
-    const NEAREST: usize = 2;
+pub fn tests_around(facts: &Facts, file: FileId, stmt: StmtId) -> Vec<String> {
     let ir = facts.shared.ir(file);
     let around: Vec<Guard> = guards::of_stmt(ir, stmt).into_iter().filter(|g| !g.early_exit).collect();
+    // `elif x == 2`: that x is not 1 needs no words.
+    let says = |g: &&Guard| g.holds || !around.iter().any(|o| o.holds && asks_the_same(facts, file, o.test, g.test));
+    let around: Vec<&Guard> = around.iter().filter(says).collect();
     let nearest = around.iter().skip(around.len().saturating_sub(NEAREST));
     nearest.map(|g| facts.shared.guard_text(file, g)).collect()
 }
 
+/// Do two tests compare the same thing, as arms of one statement?
+fn asks_the_same(facts: &Facts, file: FileId, a: ExprId, b: ExprId) -> bool {
+    let ir = facts.shared.ir(file);
+    match (ir.expr(a), ir.expr(b)) {
+        (Expr::Compare { left: a_left, .. }, Expr::Compare { left: b_left, .. }) => {
+            let text = |expr| facts.shared.text(ExprRef { file, expr });
+            ir.exprs[a.index()].parent == ir.exprs[b.index()].parent && text(*a_left) == text(*b_left)
+        }
+        _ => false,
+    }
+}
+
+/// Does the statement of the test end the function without an error?
+fn returns(ir: &FileIr, guard: &Guard) -> bool {
+    let Parent::Stmt(stmt) = ir.exprs[guard.test.index()].parent else { return false };
+    let Stmt::If { arms, orelse } = &ir.stmt(stmt).kind else { return false };
+    let block = if guard.holds { Some(orelse) } else { arms.iter().find(|(t, _)| *t == guard.test).map(|(_, b)| b) };
+    block.and_then(|b| b.last()).is_some_and(|s| matches!(ir.stmt(*s).kind, Stmt::Return(_)))
+}
+
 /// The condition with the nearest tests around the statement that checks it.
 fn under_guards(facts: &Facts, file: FileId, stmt: StmtId, kind: &str, condition: &str) -> String {
-    let mut texts = nearest_guards(facts, file, stmt);
+    let mut texts = called_under(facts, file, stmt);
+    texts.extend(nearest_guards(facts, file, stmt));
     cut(match (texts.is_empty(), kind) {
         (true, _) => condition.to_owned(),
-        (false, "assert") => format!("{condition}, when {}", texts.join(" and ")),
+        (false, "assert") => format!("{condition}, when {}", all_of(&texts)),
         (false, _) => {
             texts.push(condition.to_owned());
-            texts.join(" and ")
+            all_of(&texts)
         }
     })
+}
+
+/// The tests around the call of a step of resolution that is called at one place.
+fn called_under(facts: &Facts, file: FileId, stmt: StmtId) -> Vec<String> {
+    let ir = facts.shared.ir(file);
+    let Scope::Func(func) = ir.stmt(stmt).scope else { return Vec::new() };
+    let func = FuncRef { file, func };
+    let call = facts.shared.startup.resolves(func).then(|| only_call(facts, func)).flatten();
+    let around = |call: ExprRef| Some(tests_around(facts, call.file, facts.shared.ir(call.file).stmt_of(call.expr)?));
+    call.and_then(around).unwrap_or_default()
+}
+
+/// The call of a function that is called at one place.
+pub fn only_call(facts: &Facts, func: FuncRef) -> Option<ExprRef> {
+    let program = facts.shared.program();
+    let few = program.files_with(program.func(func).name).len() <= MANY_FILES;
+    let callers = few.then(|| facts.shared.graph.types.callers(func))?;
+    match &callers[..] {
+        [only] => Some(only.call),
+        _ => None,
+    }
+}
+
+/// Functions with names as common as this are asked no callers.
+const MANY_FILES: usize = 40;
+
+/// All of these conditions hold, as text.
+pub fn all_of(texts: &[String]) -> String {
+    match texts {
+        [one] => one.clone(),
+        _ => texts.iter().map(|t| conjunct(t)).collect::<Vec<_>>().join(" and "),
+    }
+}
+
+/// In brackets, if it binds less than `and` does.
+fn conjunct(text: &str) -> String {
+    let mut depth = 0i32;
+    let mut quote = None;
+    for (i, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(q), _) if q == c => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') => depth -= 1,
+            (None, ' ') if depth == 0 => {
+                let rest = &text[i..];
+                if [" or ", " if ", " := "].iter().any(|op| rest.starts_with(op)) {
+                    return format!("({text})");
+                }
+            }
+            _ => {}
+        }
+    }
+    text.to_owned()
 }
 
 fn cut(text: String) -> String {
@@ -93,9 +192,8 @@ fn cut(text: String) -> String {
     }
 }
 
-/// Does the code run in a method of the record itself?
+/// Does the code belong to the record's own resolution: one of its methods, or a step that is kept beside it?
 fn in_record(facts: &Facts, at: ExprRef) -> bool {
     let shared = facts.shared;
-    let class = shared.processes.function_around(at).and_then(|f| shared.program().method_class(f));
-    class.is_some_and(|c| shared.graph.is_record_class(c))
+    shared.processes.function_around(at).is_some_and(|f| shared.startup.resolves(f))
 }

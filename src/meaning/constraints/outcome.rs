@@ -62,16 +62,20 @@ pub fn of_stmt(shared: &Shared, file: FileId, stmt: StmtId) -> Option<Outcome> {
 pub fn speaks(shared: &Shared, file: FileId, block: &[StmtId]) -> bool {
     let ir = shared.ir(file);
     block.iter().any(|stmt| match &ir.stmt(*stmt).kind {
-        Stmt::Expr(call) => {
-            let Expr::Call { func, .. } = ir.expr(*call) else { return false };
-            let checks = &shared.program().profile.checks;
-            dotted_name(ir, *func).is_some_and(|name| checks.warns(&name) || checks.logs(&name))
-        }
+        Stmt::Expr(call) => tells(shared, file, *call),
         Stmt::Raise(_) => true,
         Stmt::If { arms, orelse } => arms.iter().any(|(_, b)| speaks(shared, file, b)) || speaks(shared, file, orelse),
         Stmt::With { body, .. } | Stmt::Try { body, .. } => speaks(shared, file, body),
         _ => false,
     })
+}
+
+/// Is this a call that writes such a line?
+pub fn tells(shared: &Shared, file: FileId, call: ExprId) -> bool {
+    let ir = shared.ir(file);
+    let Expr::Call { func, .. } = ir.expr(call) else { return false };
+    let checks = &shared.program().profile.checks;
+    dotted_name(ir, *func).is_some_and(|name| checks.warns(&name) || checks.logs(&name))
 }
 
 const MAX_MESSAGE: usize = 400;

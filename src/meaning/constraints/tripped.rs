@@ -6,9 +6,10 @@
 
 use super::super::facts::Facts;
 use super::super::report::Grade;
+use super::asked::Asked;
 use super::carried::{Carried, Carriers};
 use super::outcome::{self, Effect, Outcome};
-use super::{Found, cut, in_record, under_guards};
+use super::{Found, cut, under_guards};
 use crate::flow::graph::Kind;
 use crate::flow::guards;
 use crate::flow::trace::StateId;
@@ -79,40 +80,43 @@ pub fn tests(facts: &Facts) -> Vec<Test> {
     out
 }
 
-/// The test that an expression is a part of, through comparisons, arithmetic and calls that leave the tree.
+/// The test of a statement that an expression is a part of.
 fn test_around(facts: &Facts, leaf: ExprRef) -> Option<(ExprId, StmtId)> {
+    let ir = facts.shared.ir(leaf.file);
+    let test = whole_test(facts, leaf)?;
+    let Parent::Stmt(stmt) = ir.exprs[test.index()].parent else { return None };
+    let is_test = match &ir.stmt(stmt).kind {
+        Stmt::If { arms, .. } => arms.iter().any(|(t, _)| *t == test),
+        Stmt::Assert { test: t, .. } => *t == test,
+        _ => false,
+    };
+    is_test.then_some((test, stmt))
+}
+
+/// The widest expression that asks something of a leaf, through comparisons, arithmetic and one call that leaves the tree.
+pub fn whole_test(facts: &Facts, leaf: ExprRef) -> Option<ExprId> {
     let ir = facts.shared.ir(leaf.file);
     let mut at = leaf.expr;
     let mut calls = 0;
     loop {
-        match ir.exprs[at.index()].parent {
-            Parent::Stmt(stmt) => {
-                let is_test = match &ir.stmt(stmt).kind {
-                    Stmt::If { arms, .. } => arms.iter().any(|(t, _)| *t == at),
-                    Stmt::Assert { test, .. } => *test == at,
-                    _ => false,
-                };
-                return is_test.then_some((at, stmt));
-            }
-            Parent::Expr(up) => match ir.expr(up) {
-                Expr::Compare { .. } | Expr::Bool { .. } | Expr::Unary { .. } | Expr::Bin { .. } => at = up,
-                Expr::Tuple(_) | Expr::List(_) | Expr::Set(_) if is_searched(ir, up) => at = up,
-                Expr::Call { func, .. } if calls == 0 && *func != at => {
-                    let call = ExprRef { file: leaf.file, expr: up };
-                    if !facts.shared.graph.types.callees(call).is_empty() {
-                        return None;
-                    }
-                    (at, calls) = (up, 1);
+        let Parent::Expr(up) = ir.exprs[at.index()].parent else { return Some(at) };
+        match ir.expr(up) {
+            Expr::Compare { .. } | Expr::Bool { .. } | Expr::Unary { .. } | Expr::Bin { .. } => at = up,
+            Expr::Tuple(_) | Expr::List(_) | Expr::Set(_) if is_searched(ir, up) => at = up,
+            Expr::Call { func, .. } if calls == 0 && *func != at => {
+                let call = ExprRef { file: leaf.file, expr: up };
+                if !facts.shared.graph.types.callees(call).is_empty() {
+                    return None;
                 }
-                Expr::Attr { .. } if calls == 0 => match ir.exprs[up.index()].parent {
-                    Parent::Expr(call) if matches!(ir.expr(call), Expr::Call { func, .. } if *func == up) => {
-                        (at, calls) = (call, 1);
-                    }
-                    _ => return None,
-                },
+                (at, calls) = (up, 1);
+            }
+            Expr::Attr { .. } if calls == 0 => match ir.exprs[up.index()].parent {
+                Parent::Expr(call) if matches!(ir.expr(call), Expr::Call { func, .. } if *func == up) => {
+                    (at, calls) = (call, 1);
+                }
                 _ => return None,
             },
-            _ => return None,
+            _ => return Some(at),
         }
     }
 }
@@ -131,14 +135,12 @@ fn is_searched(ir: &FileIr, list: ExprId) -> bool {
         if rest.iter().any(|(op, e)| *e == list && matches!(op, CmpOp::In | CmpOp::NotIn)))
 }
 
-/// Does the code run while the server starts: a constructor, or a method of the record?
+/// Does the code run while the server starts? What reads the field itself most often does.
 pub fn at_start(facts: &Facts, at: ExprRef) -> bool {
     let shared = facts.shared;
     let func = shared.processes.function_around(at);
-    let constructs =
-        func.is_some_and(|f| ["__init__", "__post_init__"].contains(&shared.program().func(f).name.as_str()));
     let reads_here = || facts.reads().any(|r| r.at.file == at.file && shared.processes.function_around(r.at) == func);
-    constructs || in_record(facts, at) || reads_here()
+    reads_here() || func.is_some_and(|f| shared.startup.starts(f))
 }
 
 pub fn find(facts: &Facts, tests: &[Test]) -> Vec<Found> {
@@ -148,7 +150,7 @@ pub fn find(facts: &Facts, tests: &[Test]) -> Vec<Found> {
 }
 
 /// Is a message written for people? Checks in running code that say nothing are invariants of the code.
-fn has_words(message: &str) -> bool {
+pub fn has_words(message: &str) -> bool {
     let outside = message.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest));
     outside.flat_map(str::split_whitespace).filter(|w| w.chars().any(char::is_alphabetic)).count() >= 2
 }
@@ -157,9 +159,15 @@ fn of_test(facts: &Facts, test: &Test) -> Vec<Found> {
     let shared = facts.shared;
     let file = test.at.file;
     let ir = shared.ir(file);
-    // A read of the field shows itself; what was computed before is shown by the whole test.
+    // A read of the field shows itself, and so does the item of a table; what was computed before is shown by the whole
+    // test.
     let is_read = facts.trace.starts.contains(&test.state);
-    let line = if is_read { ir.place(test.leaf.expr).line } else { ir.span(test.at.expr).line };
+    let in_table = Asked::in_table(facts, test.state, test.at, test.leaf).filter(|a| a.at.file == file);
+    let line = match &in_table {
+        Some(asked) => ir.place(asked.at.expr).line,
+        None if is_read => ir.place(test.leaf.expr).line,
+        None => ir.span(test.at.expr).line,
+    };
     let found = |kind: &'static str, line: u32, condition: &str, message: Option<String>| Found {
         kind,
         file,
@@ -168,7 +176,10 @@ fn of_test(facts: &Facts, test: &Test) -> Vec<Found> {
         message,
         grade: test.grade,
     };
-    let text = shared.text(test.at);
+    let text = match &in_table {
+        Some(asked) => asked.condition(facts, test.at, test.leaf),
+        None => shared.text(test.at),
+    };
     let mut out = Vec::new();
     match &ir.stmt(test.stmt).kind {
         Stmt::Assert { message, .. } => {

@@ -1,7 +1,8 @@
 //! Does nothing read the field?
 //!
 //! No access is not enough: an attribute of the same name on an object whose class is unknown, or a string that is the
-//! name, can be a read that was not resolved. Only where each such mention is known to be something else is it said.
+//! name, can be a read that was not resolved. Only where each such mention is known to be something else is it said, and
+//! only of a tree that was read whole: a file that was left out can hold the one read.
 
 use super::super::facts::Facts;
 use super::super::report::{Finding, Place};
@@ -11,7 +12,7 @@ use crate::program::{ClassRef, ExprRef, FileId, last_name};
 use crate::syntax::ir::*;
 
 pub fn find(facts: &Facts) -> Option<Finding> {
-    if facts.reads().next().is_some() || mentioned(facts) {
+    if facts.reads().next().is_some() || facts.shared.program().is_incomplete() || mentioned(facts) {
         return None;
     }
     let own = declaration(facts);
@@ -31,7 +32,15 @@ pub fn find(facts: &Facts) -> Option<Finding> {
 fn mentioned(facts: &Facts) -> bool {
     let program = facts.shared.program();
     let files = program.files_with(facts.field());
-    files.iter().any(|file| attribute(facts, *file) || named(facts, *file))
+    files.iter().any(|file| unparsed(facts, *file) || attribute(facts, *file) || named(facts, *file))
+}
+
+/// Does a region of the file that did not parse hold the name?
+fn unparsed(facts: &Facts, file: FileId) -> bool {
+    let program = facts.shared.program();
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let holds = |text: String| text.split(|c| !is_name(c)).any(|word| facts.field() == word);
+    facts.shared.ir(file).skipped.iter().any(|region| holds(program.text(file, *region)))
 }
 
 /// `thing.field`, where the thing can be the record.

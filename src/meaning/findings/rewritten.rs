@@ -1,15 +1,16 @@
 //! Where is a value that the operator gave replaced, and nothing says so?
 //!
-//! Filling an unset field, normalising the value and confirming a switch replace nothing.
+//! Filling an unset field, normalising the value and confirming a switch replace nothing. Where a test around the write
+//! asks something of the field that we cannot read, it may ask whether it is unset, and nothing is said.
 
 use super::super::accesses::written_text;
-use super::super::constraints::outcome;
+use super::super::constraints::{self, outcome};
 use super::super::facts::Facts;
 use super::super::report::Finding;
 use super::{finding, table};
 use crate::flow::access::{Access, Written};
 use crate::flow::guards::{self, Guard};
-use crate::flow::origin::assigned_value;
+use crate::flow::origin::{Origin, assigned_value};
 use crate::program::resolve::Binding;
 use crate::program::{ExprRef, FileId, last_name};
 use crate::syntax::defuse::DefSite;
@@ -23,25 +24,61 @@ pub fn find(facts: &Facts) -> Vec<Finding> {
         if out.iter().any(|(known, _)| *known == to) {
             continue;
         }
-        let ir = shared.ir(write.at.file);
-        let around = guards::of_expr(ir, write.at.expr);
-        let tests: Vec<String> =
-            around.iter().filter(|g| !g.early_exit).map(|g| shared.guard_text(write.at.file, g)).collect();
-        let when = if tests.is_empty() { String::new() } else { format!(", when {}", tests.join(" and ")) };
+        let tests = conditions(facts, write);
+        let models = models(facts, write).map_or(String::new(), |m| format!(" for {m}"));
+        let when = if tests.is_empty() { String::new() } else { format!(", when {}", constraints::all_of(&tests)) };
         let place = shared.place(write.at);
-        let message = format!("{} replaces a given value by {to}{when}", shared.function_name(write.at));
+        let message = format!("{} replaces a given value by {to}{models}{when}", shared.function_name(write.at));
         out.push((to, finding(table::REWRITTEN_SILENTLY, message, &place.path, place.line)));
     }
     out.into_iter().map(|(_, f)| f).collect()
 }
 
+/// The nearest tests around the write, after those around the call of its function if there is but one.
+fn conditions(facts: &Facts, write: &Access) -> Vec<String> {
+    let stmt = |at: ExprRef| facts.shared.ir(at.file).stmt_of(at.expr);
+    let mut out = Vec::new();
+    if let Some(call) = only_call(facts, write)
+        && let Some(stmt) = stmt(call)
+    {
+        out.extend(constraints::tests_around(facts, call.file, stmt));
+    }
+    if let Some(stmt) = stmt(write.at) {
+        out.extend(constraints::nearest_guards(facts, write.at.file, stmt));
+    }
+    let mut known = Vec::new();
+    out.retain(|t| !known.contains(t) && { known.push(t.clone()); true });
+    out
+}
+
+/// The models that a provider is registered for.
+fn models(facts: &Facts, write: &Access) -> Option<String> {
+    let shared = facts.shared;
+    let func = shared.processes.function_around(write.at)?;
+    let ir = shared.ir(func.file);
+    let providers = &shared.program().profile.resolution.providers;
+    shared.program().func(func).decorators.iter().find_map(|d| {
+        let Expr::Call { func: name, args } = ir.expr(*d) else { return None };
+        let name = last_name(ir, *name)?;
+        let is_provider = providers.iter().any(|p| *p == name.as_str());
+        let text = |a: &Arg| shared.text(ExprRef { file: func.file, expr: a.value });
+        is_provider.then(|| args.iter().map(text).collect::<Vec<_>>().join(", "))
+    })
+}
+
+fn only_call(facts: &Facts, write: &Access) -> Option<ExprRef> {
+    facts.shared.processes.function_around(write.at).and_then(|f| constraints::only_call(facts, f))
+}
+
 fn replaces(facts: &Facts, write: &Access) -> bool {
     let Some(Written::Value(value)) = write.write else { return false };
     write.sure
+        && !facts.declared.definition.flags.is_empty()
         && !fills_unset(facts, write)
+        && !is_clouded(facts, write)
         && !normalises(facts, write, value)
         && !confirms_switch(facts, write.at.file, value)
-        && !is_announced(facts, write)
+        && !is_announced(facts, write, value)
         && starts(facts, write)
         && !is_restored(facts, write)
         && !is_on_copy(facts, write)
@@ -49,8 +86,27 @@ fn replaces(facts: &Facts, write: &Access) -> bool {
 
 /// Does the write happen only where the field is unset, or holds a word that asks for it (`"auto"`)?
 pub fn fills_unset(facts: &Facts, write: &Access) -> bool {
-    let ir = facts.shared.ir(write.at.file);
-    guards::of_expr(ir, write.at.expr).iter().any(|guard| asks_for_it(facts, write.at.file, guard))
+    guards_of(facts, write).iter().any(|(file, guard)| asks_for_it(facts, *file, guard))
+}
+
+/// The tests under which a write happens, with those around the only call of its function.
+fn guards_of(facts: &Facts, write: &Access) -> Vec<(FileId, Guard)> {
+    let places = only_call(facts, write).into_iter().chain([write.at]);
+    let guards = |at: ExprRef| guards::of_expr(facts.shared.ir(at.file), at.expr).into_iter().map(move |g| (at.file, g));
+    places.flat_map(guards).collect()
+}
+
+/// Does a test of the write ask something of the field in a way that cannot be read here: through a local, a function,
+/// or by its name?
+fn is_clouded(facts: &Facts, write: &Access) -> bool {
+    let field = facts.field();
+    guards_of(facts, write).into_iter().any(|(file, guard)| {
+        let ir = facts.shared.ir(file);
+        let asks = |o: &Origin| o.field == field && o.hops > 0;
+        let names = |i: usize| ir.contains(guard.test, ExprId(i as u32));
+        facts.shared.origins.of(ExprRef { file, expr: guard.test }).iter().any(asks)
+            || ir.exprs.iter().enumerate().any(|(i, e)| matches!(e.kind, Expr::Str(s) if s == field) && names(i))
+    })
 }
 
 /// A test that holds for unset or named values of this field alone.
@@ -116,8 +172,10 @@ fn normalises(facts: &Facts, write: &Access, value: ExprId) -> bool {
 /// A switch can only be given as what the write says.
 fn confirms_switch(facts: &Facts, file: FileId, value: ExprId) -> bool {
     let definition = &facts.declared.definition;
+    let is_switch = definition.type_.as_deref().is_some_and(|t| t.contains("bool"));
     let given = match definition.default.as_deref() {
         Some("False") => Expr::True,
+        Some("None") if is_switch => Expr::True,
         Some("True") => Expr::False,
         _ => return false,
     };
@@ -127,47 +185,55 @@ fn confirms_switch(facts: &Facts, file: FileId, value: ExprId) -> bool {
     !both && matches!((written, given), (Expr::True, Expr::True) | (Expr::False, Expr::False))
 }
 
-/// Does something in the block of the write, or of the tests around it, log?
-fn is_announced(facts: &Facts, write: &Access) -> bool {
-    let ir = facts.shared.ir(write.at.file);
-    let Some(mut stmt) = ir.stmt_of(write.at.expr) else { return false };
-    if let Some(Written::Value(value)) = write.write {
-        let callees = facts.shared.graph.types.callees(ExprRef { file: write.at.file, expr: value });
-        let program = facts.shared.program();
-        if callees.iter().any(|(f, _, _)| outcome::speaks(facts.shared, f.file, &program.func(*f).body)) {
-            return true;
-        }
+/// Does something in the block of the write, or of the tests around it, log? Or does the function log the field by name,
+/// or the new value?
+fn is_announced(facts: &Facts, write: &Access, value: ExprId) -> bool {
+    let shared = facts.shared;
+    let (file, ir) = (write.at.file, shared.ir(write.at.file));
+    let callees = shared.graph.types.callees(ExprRef { file, expr: value });
+    if callees.iter().any(|(f, _, _)| outcome::speaks(shared, f.file, &shared.program().func(*f).body)) {
+        return true;
     }
-    loop {
-        let node = ir.stmt(stmt);
-        // At the top of a function the block is too wide to speak of this write.
-        let Some((up, _)) = node.parent else {
-            let next = guards::siblings(ir, stmt).get(node.index as usize + 1);
-            let says = |s: &StmtId| matches!(ir.stmt(*s).kind, Stmt::Expr(_));
-            return next.is_some_and(|s| says(s) && outcome::speaks(facts.shared, write.at.file, &[*s]));
-        };
-        if outcome::speaks(facts.shared, write.at.file, guards::siblings(ir, stmt)) {
+    let Some(mut stmt) = ir.stmt_of(write.at.expr) else { return false };
+    while let Some((up, _)) = ir.stmt(stmt).parent {
+        if outcome::speaks(shared, file, guards::siblings(ir, stmt)) {
             return true;
         }
         stmt = up;
     }
+    // At the top of a function the block is too wide to speak of this write, and a test beside a block is not its own.
+    let index = ir.stmt(stmt).index as usize;
+    let around = guards::siblings(ir, stmt);
+    let beside = [index.checked_sub(1), index.checked_add(1)].into_iter().flatten().filter_map(|i| around.get(i));
+    let is_near = |s: &&StmtId| ir.stmt_of(write.at.expr) == Some(stmt) || matches!(ir.stmt(**s).kind, Stmt::Expr(_));
+    beside.filter(is_near).any(|s| outcome::speaks(shared, file, &[*s])) || is_named(facts, write, value)
 }
 
-/// Does the write belong to the start of a server: the record, what its methods call, a constructor? Requests may
-/// change what they like, and a tool that starts from the same record decides for itself.
+/// Does the function of a write always log a line that holds the field's name or the new value?
+fn is_named(facts: &Facts, write: &Access, value: ExprId) -> bool {
+    const SHORT: usize = 3;
+    let shared = facts.shared;
+    let (file, ir) = (write.at.file, shared.ir(write.at.file));
+    let Scope::Func(func) = ir.scope_of(write.at.expr) else { return false };
+    let field = facts.field();
+    let mut words = ["_", "-", " "].map(|by| field.replace('_', by)).to_vec();
+    words.extend(ir.str_value(value).filter(|v| v.len() >= SHORT).map(|v| v.to_lowercase()));
+    let calls = ir.func(func).body.iter().filter_map(|s| match ir.stmt(*s).kind {
+        Stmt::Expr(call) => Some(call),
+        _ => None,
+    });
+    calls.filter(|call| outcome::tells(shared, file, *call)).any(|call| {
+        let text = shared.text(ExprRef { file, expr: call }).to_lowercase();
+        words.iter().any(|w| text.contains(w.as_str()))
+    })
+}
+
+/// Does the write belong to the start of a server: the record's resolution, what only that calls, a constructor?
+/// Requests may change what they like, and a tool that starts from the same record decides for itself.
 fn starts(facts: &Facts, write: &Access) -> bool {
     let shared = facts.shared;
-    let program = shared.program();
-    let is_record = |func| program.method_class(func).is_some_and(|c| shared.graph.is_record_class(c));
     let Some(func) = shared.processes.function_around(write.at) else { return false };
-    let called = || {
-        let few = program.files_with(program.func(func).name).len() <= 20;
-        let callers = if few { shared.graph.types.callers(func) } else { Default::default() };
-        callers.iter().any(|site| shared.processes.function_around(site.call).is_some_and(is_record))
-    };
-    let running = shared.processes.running(func);
-    let serves = running.kinds.is_empty() || running.kinds.iter().any(|k| k != "other");
-    serves && (is_record(func) || program.func(func).name == "__init__" || called())
+    shared.serves(write.at) && (shared.program().func(func).name == "__init__" || shared.startup.resolves(func))
 }
 
 /// Does the same function put back what was there?

@@ -3,20 +3,26 @@
 //! Shown by a test of the value itself that chooses between arms. A test that only refuses the value is a constraint,
 //! and None that only stands for "not given" until the record fills it in is no special value.
 
+use super::super::constraints::carried::Carriers;
 use super::super::constraints::{outcome, tripped};
 use super::super::facts::Facts;
 use super::super::report::Finding;
 use super::{finding, table};
+use crate::flow::trace::StateId;
 use crate::program::ExprRef;
 use crate::syntax::ir::*;
 
 pub fn find(facts: &Facts) -> Vec<Finding> {
     let shared = facts.shared;
     let mut out: Vec<(&'static str, Finding)> = Vec::new();
+    let carriers = Carriers::new(facts);
     for choice in choices(facts) {
         let ir = shared.ir(choice.leaf.file);
         let Some(special) = special(facts, ir, choice.leaf.expr) else { continue };
-        if out.iter().any(|(known, _)| *known == special) {
+        if out.iter().any(|(known, _)| *known == special)
+            || !carriers.alone(choice.state)
+            || !shared.serves(choice.leaf)
+        {
             continue;
         }
         let place = shared.place(choice.leaf);
@@ -26,11 +32,21 @@ pub fn find(facts: &Facts) -> Vec<Finding> {
             finding(table::SENTINEL, format!("{special} is special: {test} decides"), &place.path, place.line),
         ));
     }
+    let said: Vec<&str> = out.iter().map(|(special, _)| *special).collect();
+    out.retain(|(special, _)| !COVERED.iter().any(|(by, what)| what.contains(special) && said.contains(by)));
     out.into_iter().map(|(_, f)| f).collect()
 }
 
+/// What needs no finding of its own beside a wider one.
+const COVERED: [(&str, &[&str]); 2] = [
+    ("0 or less", &["0", LIKE_NONE, "-1", "a negative value"]),
+    ("a negative value", &["-1"]),
+];
+const LIKE_NONE: &str = "0, like no value,";
+
 struct Choice {
     leaf: ExprRef,
+    state: StateId,
 }
 
 /// A value that was kept in more places than this is one of many that end there.
@@ -47,7 +63,7 @@ fn choices(facts: &Facts) -> Vec<Choice> {
             outcome::of_block(shared, test.at.file, block).is_some_and(|o| o.effect == outcome::Effect::Fails)
         };
         if !arms.iter().any(|(_, b)| fails(b)) && !fails(orelse) {
-            out.push(Choice { leaf: test.leaf });
+            out.push(Choice { leaf: test.leaf, state: test.state });
         }
     }
     // `a if value > 0 else b`
@@ -64,7 +80,7 @@ fn choices(facts: &Facts) -> Vec<Choice> {
             match ir.expr(up) {
                 Expr::Compare { .. } | Expr::Unary { op: UnaryOp::Not, .. } => test = up,
                 Expr::IfExp { test: t, .. } if *t == test => {
-                    out.push(Choice { leaf: at });
+                    out.push(Choice { leaf: at, state: id });
                     break;
                 }
                 _ => break,
@@ -123,7 +139,10 @@ const COMPARED: [(CmpOp, i64, &str); 10] = [
 
 /// The truth of a number asks whether it is 0.
 fn truth(facts: &Facts) -> Option<&'static str> {
-    let type_ = facts.declared.definition.type_.as_deref()?;
+    let definition = &facts.declared.definition;
+    let type_ = definition.type_.as_deref()?;
     let inner = type_.strip_prefix("Optional[").and_then(|t| t.strip_suffix(']')).unwrap_or(type_);
-    matches!(inner.trim_end_matches("| None").trim(), "int" | "float").then_some("0")
+    let is_number = matches!(inner.trim_end_matches("| None").trim(), "int" | "float");
+    let or_none = definition.default.as_deref() == Some("None");
+    is_number.then_some(if or_none { LIKE_NONE } else { "0" })
 }
