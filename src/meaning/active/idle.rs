@@ -106,6 +106,21 @@ impl Consumption<'_, '_, '_, '_, '_> {
         nothing_else && (set.field || set.values.iter().any(|value| self.ends_as_field(*value)))
     }
 
+    /// Does the value here only correct the field itself?
+    pub fn is_correction(&self, at: ExprRef) -> bool {
+        let ir = self.facts.shared.ir(at.file);
+        let rewrites = |stmt: &StmtId| match &ir.stmt(*stmt).kind {
+            Stmt::Assign { targets, .. } => targets.iter().all(|t| {
+                self.facts.shared.origins.direct(ExprRef { file: at.file, expr: *t }) == Some(self.facts.field())
+            }),
+            _ => false,
+        };
+        let in_test = test_around(ir, at).is_some_and(|(arms, n, orelse)| {
+            orelse.is_empty() && arms[n].1.iter().all(|s| rewrites(s) || self.complains(ir, *s))
+        });
+        in_test || ir.stmt_of(at.expr).is_some_and(|stmt| rewrites(&stmt))
+    }
+
     /// Does the block only write fields, and locals?
     fn only_sets(&self, file: FileId, block: &[StmtId], set: &mut Settings) -> bool {
         let shared = self.facts.shared;

@@ -17,6 +17,7 @@ mod ways;
 use super::facts::Facts;
 use super::report::{ActiveWhen, Grade};
 use crate::program::{ExprRef, FuncRef};
+use crate::syntax::ir::Sym;
 use condition::{Condition, Conditions};
 use consumption::Consumption;
 use context::{Contexts, Level};
@@ -68,10 +69,20 @@ fn alternatives(facts: &Facts, ways: &Ways, common: &All) -> Vec<ActiveWhen> {
         }
         groups.push(rest);
     }
-    if !(2..=MAX_ALTERNATIVES).contains(&groups.len()) {
+    let by_default = groups.iter().any(|group| group.iter().all(|c| is_default(facts, c)));
+    if by_default || !(2..=MAX_ALTERNATIVES).contains(&groups.len()) {
         return Vec::new();
     }
     groups.iter().map(|group| entry(facts, group, Some("a"), false)).collect()
+}
+
+/// Does the condition hold of itself, for fields that are left alone?
+fn is_default(facts: &Facts, condition: &Condition) -> bool {
+    let holds = |field: &Sym| {
+        let declared = facts.shared.definitions.by_name(*field);
+        declared.and_then(|d| d.definition.default.as_deref()).is_some_and(|d| condition.holds_for(*field, d))
+    };
+    condition.fields.iter().all(holds)
 }
 
 /// Does the condition stand in the one function that reads the field?

@@ -5,7 +5,7 @@
 //! one case alone brings that case into whatever asks for the switch to be off.
 
 use super::super::facts::Facts;
-use super::condition::{Condition, Conditions};
+use super::condition::{Condition, Conditions, Range};
 use super::ways::{All, Ways};
 use crate::program::*;
 use crate::syntax::ir::*;
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The ways without the conditions that always hold once the record has been made.
 pub fn settled(facts: &Facts, conditions: &Conditions, ways: &Ways) -> Ways {
     let all = || ways.iter().flat_map(All::iter);
-    let mut out = ways.edited(|way| *way = way.without_implied());
+    let mut out = ways.clone();
     if all().any(is_either) {
         let refused = refused(facts, conditions);
         out = out.edited(|way| {
@@ -70,12 +70,13 @@ fn forced(facts: &Facts, conditions: &Conditions) -> Vec<(Sym, Condition)> {
     });
     only.filter_map(|(field, target, value)| {
         let turns_on = matches!(shared.ir(target.file).expr(value), Expr::True);
-        let around = conditions.around(target).without_implied();
+        let around = conditions.around(target).reduced();
         let mut around = around.iter();
-        let case = around.next().filter(|c| turns_on && c.equals.is_some() && !c.fields.contains(&facts.field()))?;
+        let one_value = |c: &Condition| c.range.as_ref().is_some_and(Range::is_single);
+        let case = around.next().filter(|c| turns_on && one_value(c) && !c.fields.contains(&facts.field()))?;
         let [opposite] = &case.against[..] else { return None };
         let against = vec![case.text.clone()];
-        let case = Condition { text: opposite.clone(), against, direct: false, equals: None, ..case.clone() };
+        let case = Condition { text: opposite.clone(), against, direct: false, bound: None, range: None, ..case.clone() };
         around.next().is_none().then_some((field, case))
     })
     .collect()
@@ -98,21 +99,16 @@ fn asks_none(condition: &Condition) -> Option<(Sym, bool)> {
 
 /// The condition, or what is left of it, if these fields are never None.
 fn without_absent(condition: &Condition, filled: &BTreeSet<Sym>) -> Option<Condition> {
-    if asks_none(condition).is_some_and(|(field, none)| !none && filled.contains(&field)) {
+    let settled = |c: &Condition, none: bool| asks_none(c).is_some_and(|(f, n)| n == none && filled.contains(&f));
+    if settled(condition, false) || condition.arms.iter().any(|arm| settled(arm, false)) {
         return None;
     }
-    let mut out = condition.clone();
-    for field in filled.iter().filter(|f| condition.fields.contains(f)) {
-        let absent = format!("{field} is None");
-        let arms: Vec<&str> = out.text.split(" or ").filter(|arm| *arm != absent).collect();
-        if is_either(&out) && !arms.is_empty() && arms.len() < out.text.split(" or ").count() {
-            out.text = arms.join(" or ");
-            out.fields.remove(field);
-            out.against.retain(|a| *a != format!("{field} is not None"));
-            out.direct = false;
-        }
+    let left: Vec<Condition> = condition.arms.iter().filter(|arm| !settled(arm, true)).cloned().collect();
+    if left.is_empty() || left.len() == condition.arms.len() {
+        return Some(condition.clone());
     }
-    Some(out)
+    let left = left.into_iter().map(|arm| Condition { direct: false, ..arm }).collect();
+    Some(Condition::any_of(left, condition.at))
 }
 
 /// Is a condition true because the record refuses its opposite together with the rest of the way?
