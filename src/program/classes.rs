@@ -281,9 +281,9 @@ impl Program {
     /// The targets `name = …` of a module variable, at module level and in functions that declare it global.
     pub fn global_stores(&self, file: FileId, name: Sym) -> Vec<ExprId> {
         let ir = self.ir(file);
-        let stores = (0..ir.exprs.len() as u32).map(ExprId).filter(|at| {
-            matches!(ir.expr(*at), Expr::Name(n) if *n == name) && self.is_store(file, *at)
-        });
+        let stores = (0..ir.exprs.len() as u32)
+            .map(ExprId)
+            .filter(|at| matches!(ir.expr(*at), Expr::Name(n) if *n == name) && self.is_store(file, *at));
         let is_global = |at: &ExprId| match ir.scope_of(*at) {
             Scope::Module => true,
             scope => self.defuse(file, scope).globals.contains(&name),

@@ -68,7 +68,8 @@ impl Condition {
     /// Does it hold for a field that is left at its default, given as source text?
     pub fn holds_for(&self, field: Sym, default: &str) -> bool {
         let text = default.trim_matches(['"', '\'']);
-        let amount = || self.bound.zip(default.parse().ok()).is_some_and(|((op, bound), value)| compare(value, op, bound));
+        let amount =
+            || self.bound.zip(default.parse().ok()).is_some_and(|((op, bound), value)| compare(value, op, bound));
         let off = || default == "False" && self.text == format!("not {field}");
         self.is_self(field) && (off() || amount() || self.range.as_ref().is_some_and(|r| r.allows_text(text)))
     }
@@ -220,7 +221,8 @@ impl<'s, 'g, 'p> Conditions<'s, 'g, 'p> {
     fn hands_over(&self, file: FileId, block: &[StmtId]) -> bool {
         let ir = self.shared.ir(file);
         block.iter().any(|stmt| {
-            let (Stmt::Assign { value, .. } | Stmt::Expr(value) | Stmt::Return(Some(value))) = &ir.stmt(*stmt).kind else {
+            let (Stmt::Assign { value, .. } | Stmt::Expr(value) | Stmt::Return(Some(value))) = &ir.stmt(*stmt).kind
+            else {
                 return false;
             };
             matches!(ir.expr(*value), Expr::Call { func, .. } if self.is_looked_up(ExprRef { file, expr: *func }))

@@ -54,13 +54,8 @@ impl<'a, 's, 'g, 'p, 'c> Consumption<'a, 's, 'g, 'p, 'c> {
         let gates = self.gates(&places);
         let mut out = Ways::default();
         for (at, uses) in places.iter().filter(|(at, _)| !gates.contains(at)) {
-        if std::env::var_os("ACTIVE_DEBUG").is_some() {
-            let pl = self.facts.shared.place(*at);
-            let t = |w: &All| w.iter().map(|c| c.text.clone()).collect::<Vec<_>>().join(" & ");
-            eprintln!("  PLACE {}:{} {}\n     uses {:?} ctx {:?}", pl.path, pl.line, pl.code.trim(), uses.iter().map(t).collect::<Vec<_>>(), self.contexts.of_expr(*at).iter().map(t).collect::<Vec<_>>());
-        }
             out.add_all(&self.contexts.of_expr(*at).and(uses));
-            if out.is_free() && std::env::var_os("ACTIVE_DEBUG").is_none() {
+            if out.is_free() {
                 break;
             }
         }

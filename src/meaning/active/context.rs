@@ -153,7 +153,8 @@ impl<'c, 's, 'g, 'p> Contexts<'c, 's, 'g, 'p> {
     fn spawn(&self, func: FuncRef) -> Option<Level> {
         let mentions = self.conditions.shared.processes.ups(func, true);
         let few = (1..=MAX_CALLERS).contains(&mentions.len());
-        (few && self.is_spawned(func)).then(|| mentions.iter().map(|at| (None, self.conditions.enclosing(*at))).collect())
+        (few && self.is_spawned(func))
+            .then(|| mentions.iter().map(|at| (None, self.conditions.enclosing(*at))).collect())
     }
 
     fn is_spawned(&self, func: FuncRef) -> bool {

@@ -225,7 +225,9 @@ impl Conditions<'_, '_, '_> {
     fn is_setter(&self, target: ExprRef) -> bool {
         let program = self.shared.program();
         let ir = program.ir(target.file);
-        let Some(value) = assigned_value(ir, target.expr).filter(|_| !self.is_in_constructor(target)) else { return false };
+        let Some(value) = assigned_value(ir, target.expr).filter(|_| !self.is_in_constructor(target)) else {
+            return false;
+        };
         let Binding::Local(scope, defs) = program.binding(ExprRef { expr: value, ..target }) else { return false };
         let defuse = program.defuse(target.file, scope);
         let sites = defs.iter().filter_map(|d| defuse.defs.get(d.0 as usize));

@@ -81,13 +81,7 @@ impl Walk<'_, '_, '_, '_, '_, '_> {
         busy.push(node);
         let mut out = Ways::default();
         for edge in &steps.edges {
-            let r = self.along(&node, edge, busy);
-            if std::env::var_os("ACTIVE_USES").is_some() {
-                let t = |w: &All| w.iter().map(|c| c.text.clone()).collect::<Vec<_>>().join(" & ");
-                let show = |n: &Node| match n.slot { Slot::Expr(at) => { let p = self.of.facts.shared.place(at); format!("{}:{} {}", p.path, p.line, self.of.facts.shared.text(at)) } s => format!("{s:?}")[..60.min(format!("{s:?}").len())].to_string() };
-                eprintln!("{}{} -> {} {:?} : {:?}", "  ".repeat(busy.len()), show(&node), show(&edge.to), edge.op.map(|o| o.1), r.iter().map(t).collect::<Vec<_>>());
-            }
-            out.add_all(&r);
+            out.add_all(&self.along(&node, edge, busy));
             if out.is_free() {
                 break;
             }
