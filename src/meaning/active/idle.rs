@@ -26,7 +26,18 @@ impl Consumption<'_, '_, '_, '_, '_> {
     }
 
     pub fn is_idle(&self, at: ExprRef) -> bool {
-        self.is_talk(at) || self.is_check(at) || self.is_setting(at)
+        self.is_talk(at) || self.is_check(at) || self.is_setting(at) || self.is_mirrored(at)
+    }
+
+    /// Is the value copied under its field's name into a record's namesake in another program?
+    fn is_mirrored(&self, at: ExprRef) -> bool {
+        let shared = self.facts.shared;
+        let ir = shared.ir(at.file);
+        let Parent::Expr(up) = ir.exprs[at.expr.index()].parent else { return false };
+        let Expr::Call { func, args } = ir.expr(up) else { return false };
+        let own_name = args.iter().any(|a| a.value == at.expr && a.kind == ArgKind::Keyword(self.facts.field()));
+        let namesake = last_name(ir, *func).is_some_and(|n| shared.program().profile.is_root_class(&n));
+        own_name && namesake && shared.graph.types.callees(ExprRef { expr: up, ..at }).is_empty()
     }
 
     /// Does a dictionary list the value under its field's name, beside others of its kind?
