@@ -6,6 +6,7 @@
 
 use super::graph::*;
 use crate::program::*;
+use crate::syntax::ir::{Expr, UnaryOp};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -38,7 +39,8 @@ pub struct State {
 pub struct Trace {
     pub states: Vec<State>,
     pub starts: Vec<StateId>,
-    pub dead_ends: Vec<DeadEnd>,
+    /// Each with the state from which it was first met, which is the cheapest.
+    pub dead_ends: Vec<(StateId, DeadEnd)>,
     /// Was the walk cut short by the bound?
     pub cut: bool,
 }
@@ -52,12 +54,12 @@ pub const MAX_COST: u32 = 8;
 /// How much of the field is lost in a step. Scaling by a constant, copying and passing on lose nothing; mixing with
 /// another quantity, choosing by it, or handing it to code that we cannot see lose more.
 fn dilution(graph: &Graph, node: &Node, edge: &Edge) -> u32 {
-    use crate::syntax::ir::{Expr, UnaryOp};
     let op = match edge.op {
         None => {
             return match (node.kind, edge.kind) {
                 (Kind::Object, EdgeKind::Attribute | EdgeKind::Return | EdgeKind::Global) => 2,
-                (_, EdgeKind::Attribute | EdgeKind::Return) if !edge.sure => 1,
+                (_, EdgeKind::Attribute) if !edge.sure => merging(graph, node, &edge.to),
+                (_, EdgeKind::Return) if !edge.sure => 1,
                 _ => 0,
             };
         }
@@ -76,18 +78,35 @@ fn dilution(graph: &Graph, node: &Node, edge: &Edge) -> u32 {
         }
         (file, Op::Call { name, at }) => match name.as_str() {
             "int" | "float" | "str" | "bool" | "list" | "tuple" | "set" | "sorted" | "round" | "ceil" | "floor"
-            | "abs" | "range" | "dict" | "deepcopy" | "copy" | "enumerate" | "Path" | "loads" => 0,
+            | "abs" | "range" | "dict" | "deepcopy" | "copy" | "enumerate" | "Path" | "loads" | "tensor"
+            | "as_tensor" => 0,
+            "arange" => 1,
+            // A buffer of that size, and what is put into it.
+            "empty" | "zeros" | "ones" | "full" | "empty_strided" | "rand" | "randn" => 6,
             "max" | "min" | "len" | "sum" => match graph.program.ir(file).expr(at) {
                 Expr::Call { args, .. } if args.len() > 1 => 1,
                 _ => 0,
             },
             _ => 3,
         },
+        (_, Op::Method { name, .. }) if name == "item" => 0,
         (_, Op::Method { .. }) => 2,
         (_, Op::Compare { .. } | Op::Select { .. }) => 2,
         (_, Op::Not | Op::Negate | Op::Iterate) => 0,
         (_, Op::Element) => 1,
         (_, Op::Format) => 4,
+    }
+}
+
+/// How much is lost where objects that are made at several places share an attribute. What an object reads of itself is
+/// its own; records are made anew for each piece of work, so that a read of one is seldom of this one.
+fn merging(graph: &Graph, from: &Node, to: &Node) -> u32 {
+    let (Slot::Attr(class, _), Slot::Expr(at)) = (from.slot, to.slot) else { return 1 };
+    let ir = graph.program.ir(at.file);
+    match ir.expr(at.expr) {
+        _ if graph.program.is_record_like(class) => 3,
+        Expr::Attr { base, .. } if matches!(ir.expr(*base), Expr::Name(name) if name == "self") => 0,
+        _ => 1,
     }
 }
 
@@ -201,8 +220,8 @@ impl Walk<'_, '_> {
             let State { node, entry, distance, cost, .. } = *self.out.state(id);
             let node_steps = self.graph.steps(node);
             for end in &node_steps.dead_ends {
-                if !self.out.dead_ends.contains(end) {
-                    self.out.dead_ends.push(end.clone());
+                if !self.out.dead_ends.iter().any(|(_, known)| known == end) {
+                    self.out.dead_ends.push((id, end.clone()));
                 }
             }
             if let Slot::Return(func) = node.slot {

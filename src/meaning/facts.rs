@@ -85,6 +85,7 @@ pub struct Facts<'s, 'g, 'p> {
     pub declared: &'s Declared,
     pub accesses: Vec<Access>,
     pub trace: Trace,
+    reached: OnceCell<Vec<(StateId, ExprRef)>>,
 }
 
 impl<'s, 'g, 'p> Facts<'s, 'g, 'p> {
@@ -92,7 +93,7 @@ impl<'s, 'g, 'p> Facts<'s, 'g, 'p> {
         let accesses = access::of_field(shared.graph, declared.field);
         let starts: Vec<_> = accesses.iter().filter(|a| a.is_read()).map(|a| (a.at, Kind::Value)).collect();
         let trace = Trace::from(shared.graph, &starts);
-        Facts { shared, declared, accesses, trace }
+        Facts { shared, declared, accesses, trace, reached: OnceCell::new() }
     }
 
     pub fn field(&self) -> Sym {
@@ -109,6 +110,10 @@ impl<'s, 'g, 'p> Facts<'s, 'g, 'p> {
 
     /// The expressions that the value reaches, with their states, cheapest first.
     pub fn reached(&self) -> Vec<(StateId, ExprRef)> {
+        self.reached.get_or_init(|| self.find_reached()).clone()
+    }
+
+    fn find_reached(&self) -> Vec<(StateId, ExprRef)> {
         let mut out: Vec<(StateId, ExprRef)> = self
             .trace
             .ids()

@@ -96,12 +96,13 @@ impl Range {
         };
         let values = match (op, right) {
             (CmpOp::Eq | CmpOp::Ne, v) => vec![bare(v)],
+            (CmpOp::Is | CmpOp::IsNot, Value::None) => vec![Value::None],
             (CmpOp::In | CmpOp::NotIn, Value::List(items) | Value::Tuple(items) | Value::Set(items)) => {
                 items.iter().map(bare).collect()
             }
             _ => return None,
         };
-        Some(Range { field, values, within: matches!(op, CmpOp::Eq | CmpOp::In) })
+        Some(Range { field, values, within: matches!(op, CmpOp::Eq | CmpOp::In | CmpOp::Is) })
     }
 
     /// What arms that ask of one field allow together.

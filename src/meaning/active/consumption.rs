@@ -118,13 +118,13 @@ impl<'a, 's, 'g, 'p, 'c> Consumption<'a, 's, 'g, 'p, 'c> {
             let from_inside = reads.iter().any(|r| starts.contains(&r.at));
             settled.extend(starts);
             let way = trace.way_to(id);
-            let expressions = way.iter().filter_map(|id| match trace.state(*id).node {
+            let mut expressions = way.iter().filter_map(|id| match trace.state(*id).node {
                 Node { slot: Slot::Expr(at), path, .. } => Some((at, path)),
                 _ => None,
             });
             // The value itself, before it goes into a dictionary of rewrites.
             let is_key = |path: Path| matches!(path.first(), Some(Proj::Key(_)));
-            let value = expressions.filter(|(_, path)| !is_key(*path)).last().map(|(at, _)| at);
+            let value = expressions.rfind(|(_, path)| !is_key(*path)).map(|(at, _)| at);
             let value = value.filter(|at| from_inside && field != self.facts.field() && self.conditions.in_record(*at));
             places.extend(value.filter(|at| !places.contains(at)));
         }

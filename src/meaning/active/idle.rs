@@ -181,7 +181,10 @@ struct Settings {
 }
 
 /// The arms of the statement whose test the expression is a part of, which of them, and what else there is.
-fn test_around(ir: &FileIr, at: ExprRef) -> Option<(&[(ExprId, Block)], usize, &[StmtId])> {
+/// The arms of an `if`, which of them it is, and what stands under `else`.
+type Around<'i> = (&'i [(ExprId, Block)], usize, &'i [StmtId]);
+
+fn test_around(ir: &FileIr, at: ExprRef) -> Option<Around<'_>> {
     let Stmt::If { arms, orelse } = &ir.stmt(ir.stmt_of(at.expr)?).kind else { return None };
     let n = arms.iter().position(|(test, _)| ir.contains(*test, at.expr))?;
     Some((arms, n, orelse))

@@ -27,11 +27,14 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use ways::{All, Ways};
 
+/// A test, and whether it is to hold.
+type Asked = (ExprRef, bool);
+
 /// What is known of tests and functions, whatever the field.
 #[derive(Default)]
 pub struct Known {
     /// What a test, and whether it is to hold, asks of fields.
-    tests: RefCell<FxHashMap<(ExprRef, bool), Rc<[Condition]>>>,
+    tests: RefCell<FxHashMap<Asked, Rc<[Condition]>>>,
     /// The levels to pass on the way to a function.
     sites: RefCell<FxHashMap<FuncRef, Rc<[Level]>>>,
     /// The ways by which a function comes to run.
