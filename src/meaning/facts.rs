@@ -22,8 +22,7 @@ pub struct Shared<'g, 'p> {
     pub definitions: &'g Definitions,
     pub processes: Processes<'g, 'p>,
     pub origins: Origins<'g, 'p>,
-    /// Every rewrite of the record, once a claim asks.
-    pub rewrites: OnceCell<Rewrites>,
+    rewrites: OnceCell<Rewrites>,
     /// What the conditions of all fields share.
     pub active: active::Known,
 }
@@ -42,6 +41,11 @@ impl<'g, 'p> Shared<'g, 'p> {
 
     pub fn program(&self) -> &'p Program {
         self.graph.program
+    }
+
+    /// Every rewrite of the record.
+    pub fn rewrites(&self) -> &Rewrites {
+        self.rewrites.get_or_init(|| Rewrites::of(self))
     }
 
     pub fn ir(&self, file: FileId) -> &'p FileIr {

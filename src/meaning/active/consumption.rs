@@ -8,6 +8,7 @@ use super::condition::{Condition, Conditions};
 use super::context::Contexts;
 use super::ways::{All, Ways};
 use crate::flow::access::Access;
+use crate::flow::declared;
 use crate::flow::graph::*;
 use crate::flow::trace::StateId;
 use crate::program::*;
@@ -157,28 +158,13 @@ impl<'a, 's, 'g, 'p, 'c> Consumption<'a, 's, 'g, 'p, 'c> {
 
     /// The field that a value at the node is written to, by assignment or by declaration.
     pub fn field_of(&self, node: &Node) -> Option<Sym> {
-        let program = self.facts.shared.program();
-        let resolution = &program.profile.resolution;
-        let key = match node.path.first() {
-            Some(Proj::Key(key)) => Some(key),
-            _ => None,
-        };
-        let field = match node.slot {
-            Slot::Field(field) => field,
-            Slot::Def(file, Scope::Func(func), def) => {
-                let func = program.func(FuncRef { file, func });
-                let is_rest = func.params.get(def.0 as usize).is_some_and(|p| p.kind == ParamKind::DoubleStar);
-                let mut declaring = resolution.declare.iter().chain(&resolution.overrides);
-                key.filter(|_| is_rest && declaring.any(|d| *d == func.name.as_str()))?
-            }
-            Slot::Return(func) => {
-                let registered = resolution.passes.iter().chain(&resolution.providers);
-                let registered: Vec<&str> = registered.map(String::as_str).collect();
-                key.filter(|_| program.has_decorator(func, &registered))?
-            }
+        let shared = self.facts.shared;
+        let field = match (node.slot, node.path.first()) {
+            (Slot::Field(field), _) => field,
+            (slot, Some(Proj::Key(key))) if declared::is_declaration(shared.program(), slot) => key,
             _ => return None,
         };
-        self.facts.shared.definitions.by_name(field).map(|_| field)
+        shared.definitions.by_name(field).map(|_| field)
     }
 
     /// Of two arms that the record chooses between, one fills another field from this one and the other replaces this one:

@@ -21,8 +21,9 @@ use crate::syntax::ir::Sym;
 use condition::{Condition, Conditions};
 use consumption::Consumption;
 use context::{Contexts, Level};
+use resolution::Settled;
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use ways::{All, Ways};
@@ -39,6 +40,8 @@ pub struct Known {
     sites: RefCell<FxHashMap<FuncRef, Rc<[Level]>>>,
     /// The ways by which a function comes to run.
     functions: RefCell<FxHashMap<FuncRef, Ways>>,
+    /// What the record's own resolution settles.
+    settled: OnceCell<Settled>,
 }
 
 /// More alternatives than this are no help to anyone.
@@ -48,7 +51,11 @@ pub fn claim(facts: &Facts) -> Vec<ActiveWhen> {
     let conditions = Conditions::new(facts.shared);
     let contexts = Contexts::new(&conditions);
     let consumption = Consumption::of(facts, &conditions, &contexts);
-    let ways = resolution::settled(facts, &conditions, &consumption.ways());
+    let mut ways = consumption.ways();
+    if !ways.is_free() {
+        let settled = facts.shared.active.settled.get_or_init(|| Settled::of(&conditions));
+        ways = settled.applied(&ways, facts.field());
+    }
     let near = consumption::only_function(facts);
     let own = consumption.own_amount();
     let mut out: Vec<ActiveWhen> = own.iter().map(|c| entry(facts, &[c], None, is_near(facts, c, near))).collect();
