@@ -34,7 +34,7 @@ impl FileSet for Folder {
     }
 }
 
-/// The expectations of a record, as field and conditions.
+/// The expectations of a file, as field and conditions.
 fn expected(text: &str) -> Vec<(String, String)> {
     let mut out = Vec::new();
     let mut waiting = None;
@@ -53,8 +53,8 @@ fn check(name: &str) {
     let set = Folder::open(&root);
     let profile = Profile::builtin().expect("the built-in profile parses");
     let analysis = Analysis::open(&set, SourceInfo::default(), profile).expect("the fixture has a record");
-    let text = std::fs::read_to_string(root.join("app/record.py")).expect("the fixture has a record file");
-    let wanted = expected(&text);
+    let texts = set.paths.iter().map(|p| std::fs::read_to_string(root.join(p)).expect("a file of the fixture"));
+    let wanted: Vec<(String, String)> = texts.flat_map(|text| expected(&text)).collect();
     let names: Vec<String> = wanted.iter().map(|(field, _)| field.clone()).collect();
     let report = analysis.report(&names);
     let said: Vec<(String, String)> = report
@@ -82,4 +82,9 @@ fn conditions_around_the_read() {
 #[test]
 fn conditions_of_the_code_around() {
     check("carriers");
+}
+
+#[test]
+fn conditions_read_through_bags() {
+    check("published");
 }

@@ -144,7 +144,7 @@ impl Search<'_, '_, '_> {
         let mut seen = vec![Node { slot: Slot::Expr(start), path: Path::default(), kind: Kind::Value }];
         let mut next = 0;
         while let Some(node) = seen.get(next).copied() {
-            if self.declares(node.slot) {
+            if is_declaration(self.graph.program, node.slot) {
                 return true;
             }
             next += 1;
@@ -169,19 +169,6 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Is this the rest of the keywords of a declaring call, or the return of a registered function?
-    fn declares(&self, slot: Slot) -> bool {
-        match slot {
-            Slot::Def(file, Scope::Func(func), def) => {
-                let func = self.graph.program.func(FuncRef { file, func });
-                let is_rest = func.params.get(def.0 as usize).is_some_and(|p| p.kind == ParamKind::DoubleStar);
-                is_rest && (is_in(&self.resolution.declare, func.name) || is_in(&self.resolution.overrides, func.name))
-            }
-            Slot::Return(func) => self.is_registered(func),
-            _ => false,
-        }
-    }
-
     /// `table = {"Model": {"field": value}}`, the table being one that the profile names.
     fn is_in_table(&self, key: ExprId) -> bool {
         let ir = self.graph.program.ir(self.file);
@@ -199,10 +186,23 @@ impl Search<'_, '_, '_> {
         let name = target.and_then(|t| last_name(ir, t));
         name.is_some_and(|n| is_in(&self.resolution.model_tables, n))
     }
+}
 
-    fn is_registered(&self, func: FuncRef) -> bool {
-        let registered = self.resolution.passes.iter().chain(&self.resolution.providers);
-        self.graph.program.has_decorator(func, &registered.map(String::as_str).collect::<Vec<_>>())
+/// Is a dictionary that arrives here declared: as the rest of the keywords of a declaring call, or as what a registered
+/// function returns?
+pub fn is_declaration(program: &Program, slot: Slot) -> bool {
+    let resolution = &program.profile.resolution;
+    match slot {
+        Slot::Def(file, Scope::Func(func), def) => {
+            let func = program.func(FuncRef { file, func });
+            let is_rest = func.params.get(def.0 as usize).is_some_and(|p| p.kind == ParamKind::DoubleStar);
+            is_rest && (is_in(&resolution.declare, func.name) || is_in(&resolution.overrides, func.name))
+        }
+        Slot::Return(func) => {
+            let registered = resolution.passes.iter().chain(&resolution.providers);
+            program.has_decorator(func, &registered.map(String::as_str).collect::<Vec<_>>())
+        }
+        _ => false,
     }
 }
 

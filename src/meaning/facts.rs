@@ -24,8 +24,7 @@ pub struct Shared<'g, 'p> {
     pub processes: Processes<'g, 'p>,
     pub origins: Origins<'g, 'p>,
     pub startup: Startup<'g, 'p>,
-    /// Every rewrite of the record, once a claim asks.
-    pub rewrites: OnceCell<Rewrites>,
+    rewrites: OnceCell<Rewrites>,
     /// What the conditions of all fields share.
     pub active: active::Known,
 }
@@ -45,6 +44,11 @@ impl<'g, 'p> Shared<'g, 'p> {
 
     pub fn program(&self) -> &'p Program {
         self.graph.program
+    }
+
+    /// Every rewrite of the record.
+    pub fn rewrites(&self) -> &Rewrites {
+        self.rewrites.get_or_init(|| Rewrites::of(self))
     }
 
     pub fn ir(&self, file: FileId) -> &'p FileIr {

@@ -284,6 +284,19 @@ impl Program {
         stores.filter(|e| self.is_store(class.file, *e) && self.is_self_attr(class, ir, *e)).collect()
     }
 
+    /// The targets `name = …` of a module variable, at module level and in functions that declare it global.
+    pub fn global_stores(&self, file: FileId, name: Sym) -> Vec<ExprId> {
+        let ir = self.ir(file);
+        let stores = (0..ir.exprs.len() as u32)
+            .map(ExprId)
+            .filter(|at| matches!(ir.expr(*at), Expr::Name(n) if *n == name) && self.is_store(file, *at));
+        let is_global = |at: &ExprId| match ir.scope_of(*at) {
+            Scope::Module => true,
+            scope => self.defuse(file, scope).globals.contains(&name),
+        };
+        stores.filter(is_global).collect()
+    }
+
     /// Is `self.attr` written on the receiver of a method of this very class?
     fn is_self_attr(&self, class: ClassRef, ir: &FileIr, at: ExprId) -> bool {
         let Expr::Attr { base, .. } = ir.expr(at) else { return false };

@@ -5,10 +5,11 @@
 //! worker refuses to go on without a switch.
 
 use super::super::facts::Shared;
-use super::operand::{MAX_HOPS, is_member};
+use super::operand::{MAX_HOPS, Part, is_member};
 use super::ways::All;
 use crate::flow::guards::{self, Guard};
 use crate::flow::origin::assigned_value;
+use crate::program::constants::Value;
 use crate::program::resolve::Binding;
 use crate::program::*;
 use crate::syntax::defuse::DefSite;
@@ -27,26 +28,110 @@ pub struct Condition {
     pub direct: bool,
     /// What must hold together for the condition to fail; of a disjunction, one for each arm.
     pub against: Vec<String>,
-    /// A field is compared with a number.
-    pub is_amount: bool,
-    /// The field that must have one value.
-    pub equals: Option<Sym>,
+    /// The arms of a disjunction, where each is one condition.
+    pub arms: Vec<Condition>,
+    /// A field's amount, as a comparison with a number.
+    pub bound: Option<(CmpOp, f64)>,
+    /// The values that a field must have, or must not have.
+    pub range: Option<Range>,
 }
 
 impl Condition {
+    /// Does one of several hold?
+    pub fn any_of(mut arms: Vec<Condition>, at: ExprRef) -> Condition {
+        if arms.len() == 1
+            && let Some(only) = arms.pop()
+        {
+            return only;
+        }
+        Condition {
+            text: arms.iter().map(|c| c.text.as_str()).collect::<Vec<_>>().join(" or "),
+            fields: arms.iter().flat_map(|c| c.fields.iter().copied()).collect(),
+            at,
+            direct: arms.iter().all(|c| c.direct),
+            against: arms.iter().flat_map(|c| c.against.iter().cloned()).collect(),
+            range: Range::of_any(&arms),
+            arms,
+            bound: None,
+        }
+    }
     /// Does it ask for a field to be on?
     fn is_switch(&self) -> bool {
         self.fields.len() == 1 && self.fields.contains(&Sym::from(&self.text))
     }
     /// Does it ask for more than a number that means "off": `field > 0`, `field != -1`?
     pub fn is_own_amount(&self, field: Sym) -> bool {
-        const OFF: [&str; 6] = ["> 0", "> 0.0", "!= 0", ">= 1", "> -1", "!= -1"];
-        let rest = self.text.strip_prefix(field.as_str()).unwrap_or_default();
-        self.is_self(field) && self.is_amount && OFF.contains(&rest.trim_start())
+        const OFF: [(CmpOp, f64); 5] =
+            [(CmpOp::Gt, 0.0), (CmpOp::Ne, 0.0), (CmpOp::Ge, 1.0), (CmpOp::Gt, -1.0), (CmpOp::Ne, -1.0)];
+        self.is_self(field) && self.bound.is_some_and(|bound| OFF.contains(&bound))
+    }
+    /// Does it hold for a field that is left at its default, given as source text?
+    pub fn holds_for(&self, field: Sym, default: &str) -> bool {
+        let text = default.trim_matches(['"', '\'']);
+        let amount =
+            || self.bound.zip(default.parse().ok()).is_some_and(|((op, bound), value)| compare(value, op, bound));
+        let off = || default == "False" && self.text == format!("not {field}");
+        self.is_self(field) && (off() || amount() || self.range.as_ref().is_some_and(|r| r.allows_text(text)))
     }
     /// Does it ask of this field alone?
     pub fn is_self(&self, field: Sym) -> bool {
         self.fields.len() == 1 && self.fields.contains(&field)
+    }
+}
+
+/// Values that a field must have, or, if not `within`, must not have.
+#[derive(Clone, Debug)]
+pub struct Range {
+    field: Sym,
+    values: Vec<Value>,
+    pub within: bool,
+}
+
+impl Range {
+    /// `field op right`.
+    fn of(field: Sym, op: CmpOp, right: &Value) -> Option<Range> {
+        let bare = |v: &Value| match v {
+            Value::Member(_, _, inner) => (**inner).clone(),
+            v => v.clone(),
+        };
+        let values = match (op, right) {
+            (CmpOp::Eq | CmpOp::Ne, v) => vec![bare(v)],
+            (CmpOp::Is | CmpOp::IsNot, Value::None) => vec![Value::None],
+            (CmpOp::In | CmpOp::NotIn, Value::List(items) | Value::Tuple(items) | Value::Set(items)) => {
+                items.iter().map(bare).collect()
+            }
+            _ => return None,
+        };
+        Some(Range { field, values, within: matches!(op, CmpOp::Eq | CmpOp::In | CmpOp::Is) })
+    }
+
+    /// What arms that ask of one field allow together.
+    fn of_any(arms: &[Condition]) -> Option<Range> {
+        let mut out = arms.first()?.range.clone()?;
+        for arm in arms {
+            let range = arm.range.as_ref().filter(|r| r.field == out.field && r.within && out.within)?;
+            out.values.extend(range.values.iter().cloned());
+        }
+        Some(out)
+    }
+
+    pub fn implies(&self, other: &Range) -> bool {
+        let allowed = |v: &Value| other.values.contains(v) == other.within;
+        self.within && self.field == other.field && self.values.iter().all(allowed)
+    }
+
+    pub fn excludes(&self, other: &Range) -> bool {
+        let allowed = |v: &Value| other.values.contains(v) == other.within;
+        self.within && self.field == other.field && !self.values.iter().any(allowed)
+    }
+
+    /// Only the one value?
+    pub fn is_single(&self) -> bool {
+        self.within && self.values.len() == 1
+    }
+
+    pub fn allows_text(&self, text: &str) -> bool {
+        self.within && self.values.iter().any(|v| matches!(v, Value::Str(s) if s.as_str() == text))
     }
 }
 
@@ -65,6 +150,15 @@ impl<'s, 'g, 'p> Conditions<'s, 'g, 'p> {
 
     /// The conditions of the guards around an expression, in its function.
     pub fn around(&self, at: ExprRef) -> All {
+        self.guarding(at, |_| true)
+    }
+
+    /// The conditions of the statements that an expression stands in.
+    pub fn enclosing(&self, at: ExprRef) -> All {
+        self.guarding(at, |guard| !guard.early_exit)
+    }
+
+    fn guarding(&self, at: ExprRef, counts: impl Fn(&Guard) -> bool) -> All {
         let ir = self.shared.ir(at.file);
         let mut out = All::default();
         let mut all = guards::of_expr(ir, at.expr);
@@ -77,7 +171,7 @@ impl<'s, 'g, 'p> Conditions<'s, 'g, 'p> {
             all.extend(guards::of_stmt(ir, stmt));
             scope = inner.scope;
         }
-        for guard in all {
+        for guard in all.into_iter().filter(counts) {
             let test = ExprRef { file: at.file, expr: guard.test };
             let refuses = raises_otherwise(ir, &guard);
             let asks = !refuses || asks_for_more(ir, &guard) && !self.in_record(at);
@@ -136,10 +230,13 @@ impl<'s, 'g, 'p> Conditions<'s, 'g, 'p> {
         })
     }
 
-    /// A local that holds what a call or a table gave, or what came in.
+    /// An element of a table, or a local that holds what a call or a table gave, or what came in.
     fn is_looked_up(&self, callee: ExprRef) -> bool {
         let program = self.shared.program();
         let ir = program.ir(callee.file);
+        if matches!(ir.expr(callee.expr), Expr::Subscript { .. } | Expr::Call { .. }) {
+            return true;
+        }
         let Binding::Local(scope, defs) = program.binding(callee) else { return false };
         let defuse = program.defuse(callee.file, scope);
         defs.iter().filter_map(|d| defuse.defs.get(d.0 as usize)).any(|def| match def.site {
@@ -190,36 +287,22 @@ impl<'s, 'g, 'p> Conditions<'s, 'g, 'p> {
 
     /// A disjunction: counts if every arm does.
     fn either(&self, e: ExprRef, holds: bool, at: ExprRef) -> Option<Condition> {
-        let mut arms = Vec::new();
-        self.arms(e, holds, &mut arms);
-        let mut texts = Vec::new();
-        let mut out = Condition {
-            text: String::new(),
-            fields: BTreeSet::new(),
-            at,
-            direct: true,
-            against: Vec::new(),
-            is_amount: false,
-            equals: None,
-        };
-        for (arm, holds) in arms {
+        let mut tests = Vec::new();
+        self.arms(e, holds, &mut tests);
+        let mut arms: Vec<Condition> = Vec::new();
+        let mut whole = true;
+        for (arm, holds) in tests {
             let mut found = Vec::new();
             self.split(arm, holds, arm, MAX_HOPS / 2, &mut found);
             if found.is_empty() {
                 return None;
             }
-            for condition in found {
-                out.direct &= condition.direct;
-                out.fields.extend(condition.fields);
-                texts.push(condition.text);
-            }
-            let mut opposite = Vec::new();
-            self.split(arm, !holds, arm, MAX_HOPS / 2, &mut opposite);
-            out.against.extend(opposite.into_iter().map(|c| c.text));
+            whole &= found.len() == 1;
+            let known: Vec<Condition> = found.into_iter().filter(|c| arms.iter().all(|a| a.text != c.text)).collect();
+            arms.extend(known);
         }
-        texts.dedup();
-        out.text = texts.join(" or ");
-        (out.fields.len() <= MAX_FIELDS).then_some(out)
+        let out = Condition::any_of(arms, at);
+        (out.fields.len() <= MAX_FIELDS).then(|| if whole { out } else { Condition { arms: Vec::new(), ..out } })
     }
 
     fn arms(&self, e: ExprRef, holds: bool, out: &mut Vec<(ExprRef, bool)>) {
@@ -233,6 +316,17 @@ impl<'s, 'g, 'p> Conditions<'s, 'g, 'p> {
         }
     }
 
+    /// A name that is neither a literal nor a field: what it holds is a matter of the program.
+    fn is_registry(&self, e: ExprRef) -> bool {
+        let program = self.shared.program();
+        let filled = match program.constant(e) {
+            Some(Value::Tuple(items) | Value::List(items) | Value::Set(items)) => !items.is_empty(),
+            Some(_) => false,
+            None => !is_member(program.ir(e.file), e.expr),
+        };
+        matches!(program.ir(e.file).expr(e.expr), Expr::Name(_) | Expr::Attr { .. }) && !filled
+    }
+
     /// A test without `and` and `or`.
     fn whole(&self, e: ExprRef, holds: bool, at: ExprRef) -> Option<Condition> {
         let mut condition = self.simple(e, holds, at)?;
@@ -242,39 +336,37 @@ impl<'s, 'g, 'p> Conditions<'s, 'g, 'p> {
 
     fn simple(&self, e: ExprRef, holds: bool, at: ExprRef) -> Option<Condition> {
         let ir = self.shared.ir(e.file);
-        let (mut part, mut is_amount, mut equals) = match ir.expr(e.expr) {
-            Expr::Compare { left, .. } => (self.part(ExprRef { expr: *left, ..e })?, false, None),
-            _ => (self.part(e)?, false, None),
+        let Expr::Compare { left, rest } = ir.expr(e.expr) else {
+            let part = self.part(e)?;
+            let text = if holds { part.text.clone() } else { format!("not {}", part.text) };
+            return Some(self.condition(part, text, e, at));
         };
-        let mut negate = !holds;
-        if let Expr::Compare { rest, .. } = ir.expr(e.expr) {
-            let single = rest.len() == 1;
-            negate &= !single;
-            for (op, right) in rest {
-                let right = ExprRef { expr: *right, ..e };
-                let constant = self.shared.program().constant(right);
-                is_amount |= matches!(constant, Some(constants::Value::Int(_) | constants::Value::Float(_)));
-                let op = if single && !holds { negated(*op) } else { *op };
-                // What is in a registry is a matter of the program, not of a field.
-                if matches!(op, CmpOp::In | CmpOp::NotIn) && constant.is_none() && is_member(ir, right.expr) {
-                    return None;
-                }
-                let right = self.part(right)?;
-                if single && op == CmpOp::Eq && right.fields.is_empty() {
-                    equals = part.fields.iter().next().copied().filter(|f| *f == part.text.as_str());
-                }
-                part.text = format!("{} {} {}", part.text, spelling(op), right.text);
-                part.fields.extend(right.fields);
-                part.direct &= right.direct;
+        let mut part = self.part(ExprRef { expr: *left, ..e })?;
+        let (mut bound, mut range) = (None, None);
+        let single = rest.len() == 1;
+        for (op, right) in rest {
+            let right = ExprRef { expr: *right, ..e };
+            let constant = self.shared.program().constant(right);
+            let op = if single && !holds { negated(*op) } else { *op };
+            if matches!(op, CmpOp::In | CmpOp::NotIn) && self.is_registry(right) {
+                return None;
             }
+            let right = self.part(right)?;
+            let field = part.fields.first().copied().filter(|f| single && *f == part.text.as_str());
+            bound = field.zip(constant.as_ref().and_then(number)).map(|(_, number)| (op, number));
+            range = field.zip(constant).and_then(|(field, value)| Range::of(field, op, &value));
+            part.text = format!("{} {} {}", part.text, spelling(op), right.text);
+            part.fields.extend(right.fields);
+            part.direct &= right.direct;
         }
-        let text = match (negate, ir.expr(e.expr)) {
-            (true, Expr::Compare { .. }) => format!("not ({})", part.text),
-            (true, _) => format!("not {}", part.text),
-            (false, _) => part.text,
-        };
+        let text = if single || holds { part.text.clone() } else { format!("not ({})", part.text) };
+        Some(Condition { bound, range, ..self.condition(part, text, e, at) })
+    }
+
+    fn condition(&self, part: Part, text: String, e: ExprRef, at: ExprRef) -> Condition {
         let direct = part.direct && e.file == at.file;
-        Some(Condition { text, fields: part.fields, at, direct, against: Vec::new(), is_amount, equals })
+        let (against, arms) = (Vec::new(), Vec::new());
+        Condition { text, fields: part.fields, at, direct, against, arms, bound: None, range: None }
     }
 }
 
@@ -295,6 +387,26 @@ fn raises_otherwise(ir: &FileIr, guard: &Guard) -> bool {
 /// `if not enabled: raise` and `assert enabled`, unlike `if other: raise`, ask for something to be there.
 fn asks_for_more(ir: &FileIr, guard: &Guard) -> bool {
     guard.holds || matches!(ir.expr(guard.test), Expr::Unary { op: UnaryOp::Not, .. })
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Int(n) => Some(*n as f64),
+        Value::Float(n) => Some(*n),
+        _ => None,
+    }
+}
+
+fn compare(value: f64, op: CmpOp, bound: f64) -> bool {
+    match op {
+        CmpOp::Eq => value == bound,
+        CmpOp::Ne => value != bound,
+        CmpOp::Lt => value < bound,
+        CmpOp::Ge => value >= bound,
+        CmpOp::Gt => value > bound,
+        CmpOp::Le => value <= bound,
+        _ => false,
+    }
 }
 
 fn negated(op: CmpOp) -> CmpOp {

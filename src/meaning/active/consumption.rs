@@ -1,14 +1,16 @@
 //! Where the value is really consumed, and what must hold there.
 //!
 //! Inside the record a read counts where its value ends in another field; elsewhere it counts unless it is idle. A value
-//! that is only stored is consumed where it is used: what holds at every use holds for the read.
+//! that is only stored is consumed where it is used.
 
 use super::super::facts::Facts;
 use super::condition::{Condition, Conditions};
 use super::context::Contexts;
 use super::ways::{All, Ways};
 use crate::flow::access::Access;
+use crate::flow::declared;
 use crate::flow::graph::*;
+use crate::flow::trace::StateId;
 use crate::program::*;
 use crate::syntax::ir::*;
 use rustc_hash::FxHashSet;
@@ -25,8 +27,8 @@ pub struct Consumption<'a, 's, 'g, 'p, 'c> {
     pub left: Cell<u32>,
 }
 
-/// A place that consumes the value, and what holds at every use of it.
-type Place = (ExprRef, All);
+/// A place that consumes the value, and the ways from there to a use.
+type Place = (ExprRef, Ways);
 
 impl<'a, 's, 'g, 'p, 'c> Consumption<'a, 's, 'g, 'p, 'c> {
     pub fn of(
@@ -42,17 +44,18 @@ impl<'a, 's, 'g, 'p, 'c> Consumption<'a, 's, 'g, 'p, 'c> {
         let reads: Vec<&Access> = self.facts.reads().filter(|r| self.counts(r)).collect();
         let (inside, outside): (Vec<&Access>, Vec<&Access>) =
             reads.into_iter().partition(|r| self.conditions.in_record(r.at));
-        let used = |r: &&Access| Some((r.at, self.uses(r, Questions::Count)?));
-        let mut places: Vec<Place> = outside.iter().filter_map(used).collect();
-        let filled = self.filled(&inside);
-        places.extend(filled.iter().map(|at| (*at, All::default())));
+        let used = outside.iter().map(|r| (r.at, self.uses(r.at, Questions::Count)));
+        let mut places: Vec<Place> = used.filter(|(_, uses)| !uses.is_none()).collect();
+        let (filled, settled) = self.filled(&inside);
+        let at_home = inside.iter().map(|r| r.at).filter(|at| !settled.contains(at));
+        places.extend(filled.iter().copied().chain(at_home.filter(|at| self.acts(*at))).map(|at| (at, Ways::free())));
         if places.is_empty() {
-            places.extend(inside.iter().map(|r| (r.at, All::default())));
+            places.extend(inside.iter().map(|r| (r.at, Ways::free())));
         }
         let gates = self.gates(&places);
         let mut out = Ways::default();
         for (at, uses) in places.iter().filter(|(at, _)| !gates.contains(at)) {
-            out.add_all(&self.contexts.of_expr(*at).with(uses));
+            out.add_all(&self.contexts.of_expr(*at).and(uses));
             if out.is_free() {
                 break;
             }
@@ -69,7 +72,7 @@ impl<'a, 's, 'g, 'p, 'c> Consumption<'a, 's, 'g, 'p, 'c> {
         let reads = self.facts.reads().filter(|r| self.counts(r) && !self.conditions.in_record(r.at));
         let mut common: Option<All> = None;
         for read in reads {
-            let Some(mut here) = self.uses(read, Questions::Ignore) else { continue };
+            let Some(mut here) = self.uses(read.at, Questions::IgnoreOwnAmount).common() else { continue };
             here = here.and(&self.conditions.around(read.at));
             here.retain(|c| c.is_own_amount(field));
             if here.is_empty() {
@@ -102,59 +105,66 @@ impl<'a, 's, 'g, 'p, 'c> Consumption<'a, 's, 'g, 'p, 'c> {
         if out.len() == places.len() { FxHashSet::default() } else { out }
     }
 
-    /// Where reads inside the record end as the value of another field.
-    fn filled(&self, reads: &[&Access]) -> Vec<ExprRef> {
+    /// Where reads inside the record end as the value of another field; and the reads that end as any field's.
+    fn filled(&self, reads: &[&Access]) -> (Vec<ExprRef>, FxHashSet<ExprRef>) {
         let trace = &self.facts.trace;
-        let starts: FxHashSet<ExprRef> = reads.iter().map(|r| r.at).collect();
-        let mut out = Vec::new();
+        let (mut places, mut settled) = (Vec::new(), FxHashSet::default());
         for id in trace.ids() {
             let state = trace.state(id);
-            let other = self.field_of(&state.node).is_some_and(|f| f != self.facts.field());
-            if !other || state.cost > MAX_COST || state.node.kind == Kind::Predicate {
+            let Some(field) = self.field_of(&state.node) else { continue };
+            let starts = self.starts_of(id);
+            if state.cost > MAX_COST || state.node.kind == Kind::Predicate {
                 continue;
             }
+            let from_inside = reads.iter().any(|r| starts.contains(&r.at));
+            settled.extend(starts);
             let way = trace.way_to(id);
             let mut expressions = way.iter().filter_map(|id| match trace.state(*id).node {
                 Node { slot: Slot::Expr(at), path, .. } => Some((at, path)),
                 _ => None,
             });
-            if !expressions.clone().next().is_some_and(|(start, _)| starts.contains(&start)) {
-                continue;
-            }
             // The value itself, before it goes into a dictionary of rewrites.
             let is_key = |path: Path| matches!(path.first(), Some(Proj::Key(_)));
-            let value = expressions.rfind(|(_, path)| !is_key(*path));
-            if let Some((at, _)) = value.filter(|(at, _)| self.conditions.in_record(*at) && !out.contains(at)) {
-                out.push(at);
+            let value = expressions.rfind(|(_, path)| !is_key(*path)).map(|(at, _)| at);
+            let value = value.filter(|at| from_inside && field != self.facts.field() && self.conditions.in_record(*at));
+            places.extend(value.filter(|at| !places.contains(at)));
+        }
+        (places, settled)
+    }
+
+    /// The reads from which the value comes to a state.
+    fn starts_of(&self, id: StateId) -> FxHashSet<ExprRef> {
+        const MANY: usize = 500;
+        let trace = &self.facts.trace;
+        let mut seen: Vec<StateId> = vec![id];
+        let mut next = 0;
+        while let Some(at) = seen.get(next).copied().filter(|_| seen.len() < MANY) {
+            next += 1;
+            for arrival in &trace.state(at).arrivals {
+                if !seen.contains(&arrival.from) {
+                    seen.push(arrival.from);
+                }
             }
         }
-        out
+        let starts = seen.iter().filter(|id| trace.starts.contains(id)).map(|id| trace.state(*id).node.slot);
+        starts.filter_map(|slot| if let Slot::Expr(at) = slot { Some(at) } else { None }).collect()
+    }
+
+    /// Does a read inside the record do more than to choose what is written? A switch is there to choose.
+    fn acts(&self, at: ExprRef) -> bool {
+        let is_switch = self.facts.declared.definition.type_.as_deref() == Some("bool");
+        !self.is_correction(at) && (is_switch || !self.uses(at, Questions::IgnoreTests).is_none())
     }
 
     /// The field that a value at the node is written to, by assignment or by declaration.
     pub fn field_of(&self, node: &Node) -> Option<Sym> {
-        let program = self.facts.shared.program();
-        let resolution = &program.profile.resolution;
-        let key = match node.path.first() {
-            Some(Proj::Key(key)) => Some(key),
-            _ => None,
-        };
-        let field = match node.slot {
-            Slot::Field(field) => field,
-            Slot::Def(file, Scope::Func(func), def) => {
-                let func = program.func(FuncRef { file, func });
-                let is_rest = func.params.get(def.0 as usize).is_some_and(|p| p.kind == ParamKind::DoubleStar);
-                let mut declaring = resolution.declare.iter().chain(&resolution.overrides);
-                key.filter(|_| is_rest && declaring.any(|d| *d == func.name.as_str()))?
-            }
-            Slot::Return(func) => {
-                let registered = resolution.passes.iter().chain(&resolution.providers);
-                let registered: Vec<&str> = registered.map(String::as_str).collect();
-                key.filter(|_| program.has_decorator(func, &registered))?
-            }
+        let shared = self.facts.shared;
+        let field = match (node.slot, node.path.first()) {
+            (Slot::Field(field), _) => field,
+            (slot, Some(Proj::Key(key))) if declared::is_declaration(shared.program(), slot) => key,
             _ => return None,
         };
-        self.facts.shared.definitions.by_name(field).map(|_| field)
+        shared.definitions.by_name(field).map(|_| field)
     }
 
     /// Of two arms that the record chooses between, one fills another field from this one and the other replaces this one:
@@ -182,11 +192,14 @@ impl<'a, 's, 'g, 'p, 'c> Consumption<'a, 's, 'g, 'p, 'c> {
     }
 }
 
-/// Do tests of the field's own amount count as uses of it?
+/// Which tests count as uses of the value?
 #[derive(Copy, Clone, PartialEq)]
 pub enum Questions {
     Count,
-    Ignore,
+    /// All but those of the field's own amount.
+    IgnoreOwnAmount,
+    /// None, nor does the writing of fields.
+    IgnoreTests,
 }
 
 /// The function that holds all reads, if one does: then a condition in it needs no climb to prove.

@@ -120,7 +120,10 @@ impl<'c, 's, 'g, 'p> Contexts<'c, 's, 'g, 'p> {
         if let Some(known) = memo.borrow().get(&func) {
             return known.clone();
         }
-        let out: Rc<[Level]> = if self.is_start(func) { Rc::from([]) } else { self.levels(func).into() };
+        let out: Rc<[Level]> = match self.is_start(func) {
+            true => self.spawn(func).into_iter().collect(),
+            false => self.levels(func).into(),
+        };
         memo.borrow_mut().insert(func, out.clone());
         out
     }
@@ -145,17 +148,30 @@ impl<'c, 's, 'g, 'p> Contexts<'c, 's, 'g, 'p> {
         out
     }
 
+    /// The places that start a process with the function, each with the tests right around it: what else the launcher
+    /// asks on the way there is no matter of this process.
+    fn spawn(&self, func: FuncRef) -> Option<Level> {
+        let mentions = self.conditions.shared.processes.ups(func, true);
+        let few = (1..=MAX_CALLERS).contains(&mentions.len());
+        (few && self.is_spawned(func))
+            .then(|| mentions.iter().map(|at| (None, self.conditions.enclosing(*at))).collect())
+    }
+
+    fn is_spawned(&self, func: FuncRef) -> bool {
+        self.conditions.shared.processes.spawns().iter().any(|s| s.is_process && s.targets.contains(&func))
+    }
+
     /// The start of a process, a handler, a part of the program that the profile names, a method of the record.
     fn is_start(&self, func: FuncRef) -> bool {
         let shared = self.conditions.shared;
         let program = shared.program();
         let class = program.method_class(func);
-        let spawned = shared.processes.spawns().iter().any(|s| s.is_process && s.targets.contains(&func));
         let component = class.is_some_and(|class| {
             shared.graph.is_record_class(class)
                 || program.mro(class).iter().any(|c| program.profile.component_kind(&program.class(*c).name).is_some())
         });
-        spawned || component || self.is_handler(func)
+        let resolves = program.profile.home_kind(&program.file(func.file).path).is_some();
+        component || resolves || self.is_spawned(func) || self.is_handler(func)
     }
 
     /// Does a decorator register the function with a server?

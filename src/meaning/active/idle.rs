@@ -26,7 +26,18 @@ impl Consumption<'_, '_, '_, '_, '_> {
     }
 
     pub fn is_idle(&self, at: ExprRef) -> bool {
-        self.is_talk(at) || self.is_check(at) || self.is_setting(at)
+        self.is_talk(at) || self.is_check(at) || self.is_setting(at) || self.is_mirrored(at)
+    }
+
+    /// Is the value copied under its field's name into a record's namesake in another program?
+    fn is_mirrored(&self, at: ExprRef) -> bool {
+        let shared = self.facts.shared;
+        let ir = shared.ir(at.file);
+        let Parent::Expr(up) = ir.exprs[at.expr.index()].parent else { return false };
+        let Expr::Call { func, args } = ir.expr(up) else { return false };
+        let own_name = args.iter().any(|a| a.value == at.expr && a.kind == ArgKind::Keyword(self.facts.field()));
+        let namesake = last_name(ir, *func).is_some_and(|n| shared.program().profile.is_root_class(&n));
+        own_name && namesake && shared.graph.types.callees(ExprRef { expr: up, ..at }).is_empty()
     }
 
     /// Does a dictionary list the value under its field's name, beside others of its kind?
@@ -104,6 +115,21 @@ impl Consumption<'_, '_, '_, '_, '_> {
         let rest = arms[n..].iter().map(|(_, body)| &body[..]).chain([orelse]);
         let nothing_else = rest.into_iter().all(|body| self.only_sets(at.file, body, &mut set));
         nothing_else && (set.field || set.values.iter().any(|value| self.ends_as_field(*value)))
+    }
+
+    /// Does the value here only correct the field itself?
+    pub fn is_correction(&self, at: ExprRef) -> bool {
+        let ir = self.facts.shared.ir(at.file);
+        let rewrites = |stmt: &StmtId| match &ir.stmt(*stmt).kind {
+            Stmt::Assign { targets, .. } => targets.iter().all(|t| {
+                self.facts.shared.origins.direct(ExprRef { file: at.file, expr: *t }) == Some(self.facts.field())
+            }),
+            _ => false,
+        };
+        let in_test = test_around(ir, at).is_some_and(|(arms, n, orelse)| {
+            orelse.is_empty() && arms[n].1.iter().all(|s| rewrites(s) || self.complains(ir, *s))
+        });
+        in_test || ir.stmt_of(at.expr).is_some_and(|stmt| rewrites(&stmt))
     }
 
     /// Does the block only write fields, and locals?

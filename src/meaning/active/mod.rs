@@ -17,11 +17,13 @@ mod ways;
 use super::facts::Facts;
 use super::report::{ActiveWhen, Grade};
 use crate::program::{ExprRef, FuncRef};
+use crate::syntax::ir::Sym;
 use condition::{Condition, Conditions};
 use consumption::Consumption;
 use context::{Contexts, Level};
+use resolution::Settled;
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use ways::{All, Ways};
@@ -38,6 +40,8 @@ pub struct Known {
     sites: RefCell<FxHashMap<FuncRef, Rc<[Level]>>>,
     /// The ways by which a function comes to run.
     functions: RefCell<FxHashMap<FuncRef, Ways>>,
+    /// What the record's own resolution settles.
+    settled: OnceCell<Settled>,
 }
 
 /// More alternatives than this are no help to anyone.
@@ -47,7 +51,11 @@ pub fn claim(facts: &Facts) -> Vec<ActiveWhen> {
     let conditions = Conditions::new(facts.shared);
     let contexts = Contexts::new(&conditions);
     let consumption = Consumption::of(facts, &conditions, &contexts);
-    let ways = resolution::settled(facts, &conditions, &consumption.ways());
+    let mut ways = consumption.ways();
+    if !ways.is_free() {
+        let settled = facts.shared.active.settled.get_or_init(|| Settled::of(&conditions));
+        ways = settled.applied(&ways, facts.field());
+    }
     let near = consumption::only_function(facts);
     let own = consumption.own_amount();
     let mut out: Vec<ActiveWhen> = own.iter().map(|c| entry(facts, &[c], None, is_near(facts, c, near))).collect();
@@ -71,10 +79,20 @@ fn alternatives(facts: &Facts, ways: &Ways, common: &All) -> Vec<ActiveWhen> {
         }
         groups.push(rest);
     }
-    if !(2..=MAX_ALTERNATIVES).contains(&groups.len()) {
+    let by_default = groups.iter().any(|group| group.iter().all(|c| is_default(facts, c)));
+    if by_default || !(2..=MAX_ALTERNATIVES).contains(&groups.len()) {
         return Vec::new();
     }
     groups.iter().map(|group| entry(facts, group, Some("a"), false)).collect()
+}
+
+/// Does the condition hold of itself, for fields that are left alone?
+fn is_default(facts: &Facts, condition: &Condition) -> bool {
+    let holds = |field: &Sym| {
+        let declared = facts.shared.definitions.by_name(*field);
+        declared.and_then(|d| d.definition.default.as_deref()).is_some_and(|d| condition.holds_for(*field, d))
+    };
+    condition.fields.iter().all(holds)
 }
 
 /// Does the condition stand in the one function that reads the field?

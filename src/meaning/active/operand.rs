@@ -5,7 +5,8 @@
 
 use super::condition::Conditions;
 use crate::flow::origin::{assigned_value, constructor_arguments, stores_of};
-use crate::program::resolve::Binding;
+use crate::program::constants::Value;
+use crate::program::resolve::{Binding, Entity};
 use crate::program::types::Type;
 use crate::program::*;
 use crate::syntax::defuse::DefSite;
@@ -31,8 +32,15 @@ impl Conditions<'_, '_, '_> {
         let shared = self.shared;
         let ir = shared.ir(e.file);
         let known = |text: String| Some(Part { text, fields: BTreeSet::new(), direct: true });
-        if shared.program().constant(e).is_some() || is_member(ir, e.expr) {
-            return known(shared.text(e));
+        match shared.program().constant(e) {
+            // `Mode.DECODE` and `"decode"` are the same to an operator.
+            Some(Value::Str(text)) => return known(format!("\"{text}\"")),
+            Some(Value::Member(_, _, value)) => match *value {
+                Value::Str(text) => return known(format!("\"{text}\"")),
+                _ => return known(shared.text(e)),
+            },
+            None if !is_member(ir, e.expr) => {}
+            _ => return known(shared.text(e)),
         }
         if let Some(field) = shared.origins.direct(e) {
             return Some(Part { text: field.to_string(), fields: [field].into(), direct: true });
@@ -105,7 +113,7 @@ impl Conditions<'_, '_, '_> {
     }
 
     /// `Mode(args.mode)`, `Mode.from_string(args.mode)`, `int(args.size)`: the same thing in another dress.
-    fn undressed(&self, e: ExprRef) -> Option<ExprRef> {
+    pub fn undressed(&self, e: ExprRef) -> Option<ExprRef> {
         let ir = self.shared.ir(e.file);
         let Expr::Call { func, args } = ir.expr(e.expr) else { return None };
         let [arg] = &args[..] else { return None };
@@ -123,7 +131,7 @@ impl Conditions<'_, '_, '_> {
         let choice = |body: ExprId, orelse: ExprId| [body, orelse].map(|expr| ExprRef { expr, ..e });
         match self.shared.ir(e.file).expr(e.expr) {
             Expr::IfExp { body, orelse, .. } => choice(*body, *orelse).into_iter().all(|e| self.is_fixed(e)),
-            _ => self.shared.program().constant(e).is_some(),
+            _ => self.shared.program().constant(e).is_some() || is_member(self.shared.ir(e.file), e.expr),
         }
     }
 
@@ -156,6 +164,12 @@ impl Conditions<'_, '_, '_> {
         let mut out = Vec::new();
         match ir.expr(e.expr) {
             Expr::Name(_) => {
+                if let [Entity::Var(file, name)] = program.entities(e)[..] {
+                    for target in program.global_stores(file, name) {
+                        out.push(ExprRef { file, expr: assigned_value(program.ir(file), target)? });
+                    }
+                    return (1..=MAX_SOURCES).contains(&out.len()).then_some(out);
+                }
                 let Binding::Local(scope, defs) = program.binding(e) else { return None };
                 for def in defs {
                     match program.defuse(e.file, scope).defs.get(def.0 as usize)?.site {
@@ -183,7 +197,11 @@ impl Conditions<'_, '_, '_> {
                 if stores.is_empty() {
                     out.extend(constructor_arguments(program, class, *attr));
                 }
+                let made = stores.iter().any(|at| self.is_in_constructor(*at));
                 for at in stores {
+                    if made && self.is_setter(at) {
+                        continue;
+                    }
                     out.push(ExprRef { file: at.file, expr: assigned_value(program.ir(at.file), at.expr)? });
                 }
             }
@@ -196,6 +214,24 @@ impl Conditions<'_, '_, '_> {
             _ => return None,
         }
         (1..=MAX_SOURCES).contains(&out.len()).then_some(out)
+    }
+
+    fn is_in_constructor(&self, at: ExprRef) -> bool {
+        let func = self.shared.processes.function_around(at);
+        func.is_some_and(|f| matches!(self.shared.program().func(f).name.as_str(), "__init__" | "__post_init__"))
+    }
+
+    /// A store that takes over what a later call brings: a change at run time, not what the object was made with.
+    fn is_setter(&self, target: ExprRef) -> bool {
+        let program = self.shared.program();
+        let ir = program.ir(target.file);
+        let Some(value) = assigned_value(ir, target.expr).filter(|_| !self.is_in_constructor(target)) else {
+            return false;
+        };
+        let Binding::Local(scope, defs) = program.binding(ExprRef { expr: value, ..target }) else { return false };
+        let defuse = program.defuse(target.file, scope);
+        let sites = defs.iter().filter_map(|d| defuse.defs.get(d.0 as usize));
+        sites.into_iter().all(|def| matches!(def.site, DefSite::Param(_)))
     }
 
     /// What all calls give for a parameter.

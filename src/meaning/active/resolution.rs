@@ -4,41 +4,45 @@
 //! together, one settles the other: that is a constraint, and no condition on top. A switch that the record turns on in
 //! one case alone brings that case into whatever asks for the switch to be off.
 
-use super::super::facts::Facts;
-use super::condition::{Condition, Conditions};
+use super::condition::{Condition, Conditions, Range};
 use super::ways::{All, Ways};
 use crate::program::*;
 use crate::syntax::ir::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The ways without the conditions that always hold once the record has been made.
-pub fn settled(facts: &Facts, conditions: &Conditions, ways: &Ways) -> Ways {
-    let all = || ways.iter().flat_map(All::iter);
-    let mut out = ways.edited(|way| *way = way.without_implied());
-    if all().any(is_either) {
-        let refused = refused(facts, conditions);
-        out = out.edited(|way| {
+/// What the resolution of a tree settles, whatever the field.
+pub struct Settled {
+    /// Fields that it fills whenever they are None.
+    filled: BTreeSet<Sym>,
+    /// Switches that it turns on at one place, under one condition; with the opposite of that.
+    forced: Vec<(Sym, Condition)>,
+    /// What it raises at, as conditions on fields alone.
+    refused: Vec<All>,
+}
+
+impl Settled {
+    pub fn of(conditions: &Conditions) -> Settled {
+        Settled { filled: filled(conditions), forced: forced(conditions), refused: refused(conditions) }
+    }
+
+    /// The ways without the conditions that always hold once the record has been made.
+    pub fn applied(&self, ways: &Ways, field: Sym) -> Ways {
+        let out = ways.edited(|way| {
             let whole = way.clone();
-            way.retain(|c| !is_either(c) || !refused.iter().any(|r| excludes(r, c, &whole)));
+            way.retain(|c| !is_either(c) || !self.refused.iter().any(|r| excludes(r, c, &whole)));
         });
-    }
-    if all().any(|c| asks_none(c).is_some() || is_either(c)) {
-        let filled = filled(facts, conditions);
-        out = out.edited(|way| {
+        let out = out.edited(|way| {
             for condition in way.clone().iter() {
-                way.replace(condition, without_absent(condition, &filled));
+                way.replace(condition, without_absent(condition, &self.filled));
             }
         });
-    }
-    if out.iter().flat_map(All::iter).any(|c| asks_off(c).is_some()) {
-        let forced = forced(facts, conditions);
-        out = out.edited(|way| {
-            for field in way.clone().iter().filter_map(asks_off) {
-                forced.iter().filter(|(f, _)| *f == field).for_each(|(_, case)| way.add(case.clone()));
+        out.edited(|way| {
+            for off in way.clone().iter().filter_map(asks_off) {
+                let cases = self.forced.iter().filter(|(f, case)| *f == off && !case.fields.contains(&field));
+                cases.for_each(|(_, case)| way.add(case.clone()));
             }
-        });
+        })
     }
-    out
 }
 
 /// The field of `not field`.
@@ -48,34 +52,27 @@ fn asks_off(condition: &Condition) -> Option<Sym> {
     (rest == field.as_str() && condition.fields.len() == 1).then_some(field)
 }
 
-/// Switches that the record turns on at one place, under one condition; with the opposite of that.
-fn forced(facts: &Facts, conditions: &Conditions) -> Vec<(Sym, Condition)> {
-    let shared = facts.shared;
-    let mut writes: BTreeMap<Sym, Vec<(ExprRef, ExprId)>> = BTreeMap::new();
-    for file in record_files(facts) {
-        let ir = shared.ir(file);
-        for stmt in &ir.stmts {
-            let Stmt::Assign { targets, value } = &stmt.kind else { continue };
-            for target in targets.iter().filter(|t| matches!(ir.expr(**t), Expr::Attr { .. })) {
-                let target = ExprRef { file, expr: *target };
-                if let Some(field) = shared.origins.direct(target) {
-                    writes.entry(field).or_default().push((target, *value));
-                }
-            }
-        }
-    }
+/// What the record's resolution writes.
+fn written<'s>(conditions: &'s Conditions) -> impl Iterator<Item = (Sym, ExprRef, ExprRef)> + 's {
+    conditions.shared.rewrites().written().filter(|(_, at, _)| conditions.in_record(*at))
+}
+
+fn forced(conditions: &Conditions) -> Vec<(Sym, Condition)> {
+    let shared = conditions.shared;
+    let mut writes: BTreeMap<Sym, Vec<(ExprRef, ExprRef)>> = BTreeMap::new();
+    written(conditions).for_each(|(field, at, value)| writes.entry(field).or_default().push((at, value)));
     let only = writes.into_iter().filter_map(|(field, all)| match all[..] {
-        [(target, value)] => Some((field, target, value)),
+        [(at, value)] if matches!(shared.ir(value.file).expr(value.expr), Expr::True) => Some((field, at)),
         _ => None,
     });
-    only.filter_map(|(field, target, value)| {
-        let turns_on = matches!(shared.ir(target.file).expr(value), Expr::True);
-        let around = conditions.around(target).without_implied();
+    let one_value = |c: &&Condition| c.range.as_ref().is_some_and(Range::is_single);
+    only.filter_map(|(field, at)| {
+        let around = conditions.around(at).reduced();
         let mut around = around.iter();
-        let case = around.next().filter(|c| turns_on && c.equals.is_some() && !c.fields.contains(&facts.field()))?;
+        let case = around.next().filter(one_value)?;
         let [opposite] = &case.against[..] else { return None };
         let against = vec![case.text.clone()];
-        let case = Condition { text: opposite.clone(), against, direct: false, equals: None, ..case.clone() };
+        let case = Condition { text: opposite.clone(), against, direct: false, bound: None, range: None, ..case.clone() };
         around.next().is_none().then_some((field, case))
     })
     .collect()
@@ -98,21 +95,16 @@ fn asks_none(condition: &Condition) -> Option<(Sym, bool)> {
 
 /// The condition, or what is left of it, if these fields are never None.
 fn without_absent(condition: &Condition, filled: &BTreeSet<Sym>) -> Option<Condition> {
-    if asks_none(condition).is_some_and(|(field, none)| !none && filled.contains(&field)) {
+    let settled = |c: &Condition, none: bool| asks_none(c).is_some_and(|(f, n)| n == none && filled.contains(&f));
+    if settled(condition, false) || condition.arms.iter().any(|arm| settled(arm, false)) {
         return None;
     }
-    let mut out = condition.clone();
-    for field in filled.iter().filter(|f| condition.fields.contains(f)) {
-        let absent = format!("{field} is None");
-        let arms: Vec<&str> = out.text.split(" or ").filter(|arm| *arm != absent).collect();
-        if is_either(&out) && !arms.is_empty() && arms.len() < out.text.split(" or ").count() {
-            out.text = arms.join(" or ");
-            out.fields.remove(field);
-            out.against.retain(|a| *a != format!("{field} is not None"));
-            out.direct = false;
-        }
+    let left: Vec<Condition> = condition.arms.iter().filter(|arm| !settled(arm, true)).cloned().collect();
+    if left.is_empty() || left.len() == condition.arms.len() {
+        return Some(condition.clone());
     }
-    Some(out)
+    let left = left.into_iter().map(|arm| Condition { direct: false, ..arm }).collect();
+    Some(Condition::any_of(left, condition.at))
 }
 
 /// Is a condition true because the record refuses its opposite together with the rest of the way?
@@ -122,34 +114,19 @@ fn excludes(refused: &All, condition: &Condition, way: &All) -> bool {
     only && opposite.next().is_none()
 }
 
-/// Fields that the record fills whenever they are None.
-fn filled(facts: &Facts, conditions: &Conditions) -> BTreeSet<Sym> {
-    let shared = facts.shared;
-    let mut out = BTreeSet::new();
-    for file in record_files(facts) {
-        let ir = shared.ir(file);
-        for stmt in &ir.stmts {
-            let Stmt::Assign { targets, value } = &stmt.kind else { continue };
-            let ([target], false) = (&targets[..], matches!(ir.expr(*value), Expr::None)) else { continue };
-            if stmt.parent.is_none() || !matches!(ir.expr(*target), Expr::Attr { .. }) {
-                continue;
-            }
-            let target = ExprRef { file, expr: *target };
-            let Some(field) = shared.origins.direct(target) else { continue };
-            let around = conditions.around(target);
-            if around.iter().count() == 1 && around.holds(&format!("{field} is None")) {
-                out.insert(field);
-            }
-        }
-    }
-    out
+fn filled(conditions: &Conditions) -> BTreeSet<Sym> {
+    let is_filled = |(field, at, value): &(Sym, ExprRef, ExprRef)| {
+        let around = conditions.around(*at);
+        let alone = around.iter().count() == 1 && around.holds(&format!("{field} is None"));
+        alone && !matches!(conditions.shared.ir(value.file).expr(value.expr), Expr::None)
+    };
+    written(conditions).filter(is_filled).map(|(field, ..)| field).collect()
 }
 
-/// What the record raises at, as conditions on fields alone.
-fn refused(facts: &Facts, conditions: &Conditions) -> Vec<All> {
-    let shared = facts.shared;
+fn refused(conditions: &Conditions) -> Vec<All> {
+    let shared = conditions.shared;
     let mut out = Vec::new();
-    for file in record_files(facts) {
+    for file in record_files(shared.program()) {
         let ir = shared.ir(file);
         for stmt in &ir.stmts {
             let Stmt::Raise(Some(value)) = stmt.kind else { continue };
@@ -157,8 +134,7 @@ fn refused(facts: &Facts, conditions: &Conditions) -> Vec<All> {
             let Stmt::If { arms, .. } = &ir.stmt(up).kind else { continue };
             let Some((test, _)) = arms.first() else { continue };
             let asked = conditions.around(ExprRef { file, expr: value });
-            let whole = conjuncts(ir, *test);
-            if asked.iter().count() == whole && !asked.is_empty() {
+            if asked.iter().count() == conjuncts(ir, *test) && !asked.is_empty() {
                 out.push(asked);
             }
         }
@@ -174,9 +150,9 @@ fn conjuncts(ir: &FileIr, test: ExprId) -> usize {
     }
 }
 
-/// The files that define the record.
-fn record_files(facts: &Facts) -> BTreeSet<FileId> {
-    let program = facts.shared.program();
+/// The files that define the record, and those where its resolution is at home.
+fn record_files(program: &Program) -> BTreeSet<FileId> {
     let roots = program.profile.root_classes.iter();
-    roots.flat_map(|name| program.files_defining_class(Sym::from(name)).to_vec()).collect()
+    let homes = program.file_ids().filter(|f| program.profile.home_kind(&program.file(*f).path).is_some());
+    roots.flat_map(|name| program.files_defining_class(Sym::from(name)).to_vec()).chain(homes).collect()
 }

@@ -1,14 +1,15 @@
-//! What holds at every use of a value that is read.
+//! The ways from a read to the uses of its value.
 //!
-//! It follows the value itself, not what is computed from it, to where it is used up; what holds on all the ways there
-//! holds for the read. A value that goes where nobody looks is never used.
+//! It follows the value itself, not what is computed from it, to where it is used up. A value that goes where nobody
+//! looks is never used.
 
+use super::condition::Condition;
 use super::consumption::{Consumption, Questions};
-use super::ways::All;
-use crate::flow::access::Access;
+use super::ways::{All, Ways};
 use crate::flow::graph::*;
 use crate::program::*;
 use crate::syntax::ir::*;
+use std::rc::Rc;
 
 /// How many nodes are looked at between a read and its uses.
 const MAX_NODES: u32 = 160;
@@ -23,12 +24,12 @@ struct Walk<'w, 'a, 's, 'g, 'p, 'c> {
 }
 
 impl Consumption<'_, '_, '_, '_, '_> {
-    /// What holds at every use of what is read; `None` if it is never used.
-    pub fn uses(&self, read: &Access, questions: Questions) -> Option<All> {
+    /// The ways from the read to a use; none if it is never used.
+    pub fn uses(&self, read: ExprRef, questions: Questions) -> Ways {
         self.left.set(MAX_NODES);
-        let walk = Walk { of: self, questions, is_listed: self.is_listed(read.at) };
-        let node = Node { slot: Slot::Expr(read.at), path: Path::default(), kind: Kind::Value };
-        Some(walk.after(node, &mut Vec::new())?.and(&walk.beside(read.at)))
+        let walk = Walk { of: self, questions, is_listed: self.is_listed(read) };
+        let node = Node { slot: Slot::Expr(read), path: Path::default(), kind: Kind::Value };
+        walk.after(node, &mut Vec::new()).with(&walk.beside(read))
     }
 }
 
@@ -56,76 +57,85 @@ impl Walk<'_, '_, '_, '_, '_, '_> {
         out
     }
 
-    fn after(&self, node: Node, busy: &mut Vec<Node>) -> Option<All> {
+    fn after(&self, node: Node, busy: &mut Vec<Node>) -> Ways {
         if busy.contains(&node) {
-            return None;
+            return Ways::default();
         }
         let left = self.of.left.get();
         if left == 0 || busy.len() >= MAX_STEPS {
-            return Some(All::default());
+            return Ways::free();
         }
         self.of.left.set(left - 1);
         if let Slot::Expr(at) = node.slot
             && self.of.is_idle(at)
         {
-            return None;
+            return Ways::default();
         }
-        let steps = self.graph().steps(node);
+        let steps = self.steps(node);
         if !steps.dead_ends.is_empty() {
-            return Some(All::default());
+            return Ways::free();
         }
         if steps.edges.is_empty() {
             return self.at_end(node, busy);
         }
         busy.push(node);
-        let mut common: Option<All> = None;
+        let mut out = Ways::default();
         for edge in &steps.edges {
-            if let Some(next) = self.along(&node, edge, busy) {
-                let all = common.map_or_else(|| next.clone(), |c| c.shared_with(&next));
-                let free = all.is_empty();
-                common = Some(all);
-                if free {
-                    break;
-                }
+            out.add_all(&self.along(&node, edge, busy));
+            if out.is_free() {
+                break;
             }
         }
         busy.pop();
-        common
+        out
     }
 
-    fn along(&self, node: &Node, edge: &Edge, busy: &mut Vec<Node>) -> Option<All> {
-        if self.is_own_question(edge) || self.is_told(node, edge) {
-            return None;
+    /// The steps of the graph; `Mode(value)` hands on the value, where the graph makes an object of it.
+    fn steps(&self, node: Node) -> Rc<Steps> {
+        if let Slot::Expr(at) = node.slot
+            && let Parent::Expr(call) = self.graph().program.ir(at.file).exprs[at.expr.index()].parent
+        {
+            let call = ExprRef { expr: call, ..at };
+            if self.of.conditions.undressed(call) == Some(at) {
+                let to = Node { slot: Slot::Expr(call), ..node };
+                let edges = vec![Edge { to, kind: EdgeKind::Local, op: None, sure: true }];
+                return Rc::new(Steps { edges, dead_ends: Vec::new() });
+            }
         }
-        if self.is_copy(edge) { self.onwards(edge, busy) } else { Some(All::default()) }
+        self.graph().steps(node)
+    }
+
+    fn along(&self, node: &Node, edge: &Edge, busy: &mut Vec<Node>) -> Ways {
+        if self.is_ignored(edge) || self.is_told(node, edge) {
+            return Ways::default();
+        }
+        if self.is_copy(edge) { self.onwards(edge, busy) } else { Ways::free() }
     }
 
     /// No step leads on: the value is used up here, unless it is held by a name that nobody reads.
-    fn at_end(&self, node: Node, busy: &mut Vec<Node>) -> Option<All> {
+    fn at_end(&self, node: Node, busy: &mut Vec<Node>) -> Ways {
+        let free_if = |used: bool| if used { Ways::free() } else { Ways::default() };
         match node.slot {
+            Slot::Expr(at) if self.questions == Questions::IgnoreTests && self.is_test(at) => Ways::default(),
             // A target marks the place of a store; the value goes on from the name.
-            Slot::Expr(at) if self.graph().program.is_store(at.file, at.expr) => None,
-            Slot::Expr(_) => Some(All::default()),
+            Slot::Expr(at) => free_if(!self.graph().program.is_store(at.file, at.expr)),
             Slot::Return(func) => {
                 let sites = self.graph().return_sites(func);
                 if sites.is_empty() {
-                    return (!self.is_under_its_name(&node)).then(All::default);
+                    return free_if(!self.is_under_its_name(&node));
                 }
                 busy.push(node);
-                let mut common: Option<All> = None;
+                let mut out = Ways::default();
                 for (call, sure) in sites {
                     let to = Node { slot: Slot::Expr(call), ..node };
-                    let edge = Edge { to, kind: EdgeKind::Return, op: None, sure };
-                    if let Some(next) = self.onwards(&edge, busy) {
-                        common = Some(common.map_or_else(|| next.clone(), |c| c.shared_with(&next)));
-                    }
+                    out.add_all(&self.onwards(&Edge { to, kind: EdgeKind::Return, op: None, sure }, busy));
                 }
                 busy.pop();
-                common
+                out
             }
-            Slot::Attr(_, name) => self.is_read_somewhere(name).then(All::default),
-            Slot::Global(..) | Slot::Field(_) => Some(All::default()),
-            Slot::Def(..) => None,
+            Slot::Attr(_, name) => free_if(self.is_read_somewhere(name)),
+            Slot::Global(..) | Slot::Field(_) => Ways::free(),
+            Slot::Def(..) => Ways::default(),
         }
     }
 
@@ -144,14 +154,15 @@ impl Walk<'_, '_, '_, '_, '_, '_> {
     }
 
     /// Past an edge that carries the value: what holds where it arrives, and from there on.
-    fn onwards(&self, edge: &Edge, busy: &mut Vec<Node>) -> Option<All> {
-        let next = self.after(edge.to, busy)?;
-        let Slot::Expr(at) = edge.to.slot else { return Some(next) };
-        let here = match edge.kind {
-            EdgeKind::Attribute | EdgeKind::Global => self.of.contexts.of_expr(at).common()?,
-            _ => self.of.conditions.around(at),
-        };
-        Some(here.and(&next).and(&self.beside(at)))
+    fn onwards(&self, edge: &Edge, busy: &mut Vec<Node>) -> Ways {
+        let next = self.after(edge.to, busy);
+        let Slot::Expr(at) = edge.to.slot else { return next };
+        let next = next.with(&self.beside(at));
+        match edge.kind {
+            _ if next.is_none() => next,
+            EdgeKind::Attribute | EdgeKind::Global => self.of.contexts.of_expr(at).and(&next),
+            _ => next.with(&self.of.conditions.around(at)),
+        }
     }
 
     /// Does the edge hand on the value itself, or a number that stands for it?
@@ -165,12 +176,25 @@ impl Walk<'_, '_, '_, '_, '_, '_> {
         }
     }
 
-    fn is_own_question(&self, edge: &Edge) -> bool {
-        let Some((file, Op::Compare { at })) = edge.op else { return false };
-        let test = ExprRef { file, expr: at };
-        let asks =
-            |holds| self.of.conditions.of_test(test, holds).iter().any(|c| c.is_own_amount(self.of.facts.field()));
-        self.questions == Questions::Ignore && (asks(true) || asks(false))
+    fn is_ignored(&self, edge: &Edge) -> bool {
+        match (self.questions, edge.op) {
+            (Questions::IgnoreOwnAmount, Some((file, Op::Compare { at }))) => {
+                let own = |c: &Condition| c.is_own_amount(self.of.facts.field());
+                let asks = |holds| self.of.conditions.of_test(ExprRef { file, expr: at }, holds).iter().any(own);
+                asks(true) || asks(false)
+            }
+            (Questions::IgnoreTests, op) => {
+                matches!(op, Some((_, Op::Compare { .. } | Op::Not | Op::Select { .. })))
+                    || self.of.field_of(&edge.to).is_some()
+            }
+            _ => false,
+        }
+    }
+
+    fn is_test(&self, at: ExprRef) -> bool {
+        let ir = self.graph().program.ir(at.file);
+        let Parent::Stmt(stmt) = ir.exprs[at.expr.index()].parent else { return false };
+        matches!(ir.stmt(stmt).kind, Stmt::If { .. } | Stmt::While { .. })
     }
 
     /// Is the value, in a listing of fields, given to code that only learns of it?

@@ -44,12 +44,40 @@ impl All {
     pub fn retain(&mut self, keep: impl Fn(&Condition) -> bool) {
         self.0.retain(|_, c| keep(c));
     }
-    /// Without conditions that another settles: `x == 1` says all that `x != 2` does.
-    pub fn without_implied(&self) -> All {
-        let settled: Vec<String> = self.0.values().filter_map(|c| c.equals.map(|f| format!("{f} != "))).collect();
-        let implied = |c: &Condition| settled.iter().any(|s| c.text.starts_with(s.as_str()));
-        All(self.0.iter().filter(|(_, c)| !implied(c)).map(|(k, c)| (k.clone(), c.clone())).collect())
+    /// Without what else holds settles: `x != 2` beside `x == 1`; of `a or b` stays `b` beside `not a`, and nothing beside `a`.
+    pub fn reduced(&self) -> All {
+        let mut out = self.clone();
+        for (key, condition) in &self.0 {
+            out.0.remove(key);
+            if let Some(left) = out.leaves_of(condition) {
+                out.add(left);
+            }
+        }
+        out
     }
+
+    fn leaves_of(&self, condition: &Condition) -> Option<Condition> {
+        if self.implies(condition) || condition.arms.iter().any(|arm| self.implies(arm)) {
+            return None;
+        }
+        let left: Vec<Condition> = condition.arms.iter().filter(|arm| !self.excludes(arm)).cloned().collect();
+        let cut = !left.is_empty() && left.len() < condition.arms.len();
+        Some(if cut { Condition::any_of(left, condition.at) } else { condition.clone() })
+    }
+
+    fn implies(&self, condition: &Condition) -> bool {
+        let range = condition.range.as_ref();
+        let settles = |c: &Condition| range.zip(c.range.as_ref()).is_some_and(|(r, other)| other.implies(r));
+        self.holds(&condition.text) || self.iter().any(settles)
+    }
+
+    fn excludes(&self, condition: &Condition) -> bool {
+        let against = !condition.against.is_empty() && condition.against.iter().all(|a| self.holds(a));
+        let range = condition.range.as_ref();
+        let settles = |c: &Condition| range.zip(c.range.as_ref()).is_some_and(|(r, other)| other.excludes(r));
+        against || self.iter().any(settles)
+    }
+
     fn within(&self, other: &All) -> bool {
         self.0.keys().all(|k| other.0.contains_key(k))
     }
@@ -70,6 +98,7 @@ impl Ways {
         self.0.iter()
     }
     pub fn add(&mut self, way: All) {
+        let way = way.reduced();
         if self.0.iter().any(|known| known.within(&way)) {
             return;
         }

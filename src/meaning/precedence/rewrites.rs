@@ -37,7 +37,7 @@ const MAX_COST: u32 = 3;
 /// The bends of the field by others, and of others by it.
 pub fn around(facts: &Facts) -> Vec<Bend> {
     let shared = facts.shared;
-    let tree = shared.rewrites.get_or_init(|| Rewrites::of(shared));
+    let tree = shared.rewrites();
     let own = Party::Field(facts.field());
     let writes = writes::lasting(shared, facts.field(), &facts.accesses);
     let mut out = Vec::new();
@@ -107,7 +107,12 @@ fn is_lost_on_the_way(facts: &Facts, id: StateId) -> bool {
 }
 
 impl Rewrites {
-    fn of(shared: &Shared) -> Rewrites {
+    /// What is written where: the field, the place and the value.
+    pub fn written(&self) -> impl Iterator<Item = (Sym, ExprRef, ExprRef)> {
+        self.all.iter().map(|w| (w.field, w.at, w.value))
+    }
+
+    pub fn of(shared: &Shared) -> Rewrites {
         let mut out = Rewrites { all: Vec::new(), bends: Vec::new() };
         for (field, writes) in writes::of_all_fields(shared) {
             for write in &writes {
