@@ -89,7 +89,12 @@ fn dilution(graph: &Graph, node: &Node, edge: &Edge) -> u32 {
         },
         (_, Op::Method { name, .. }) if name == "item" => 0,
         (_, Op::Method { .. }) => 2,
-        (_, Op::Compare { .. } | Op::Select { .. }) => 2,
+        (file, Op::Select { at }) => match graph.program.ir(file).expr(at) {
+            // How much is taken says nothing of what is.
+            Expr::Subscript { index, .. } if matches!(graph.program.ir(file).expr(*index), Expr::Slice { .. }) => 4,
+            _ => 2,
+        },
+        (_, Op::Compare { .. }) => 2,
         (_, Op::Not | Op::Negate | Op::Iterate) => 0,
         (_, Op::Element) => 1,
         (_, Op::Format) => 4,
@@ -97,15 +102,22 @@ fn dilution(graph: &Graph, node: &Node, edge: &Edge) -> u32 {
 }
 
 /// How much is lost where objects that are made at several places share an attribute. What an object reads of itself is
-/// its own; records are made anew for each piece of work, so that a read of one is seldom of this one.
+/// its own; records are made anew for each piece of work, so that the more places fill one, the less a read is of this.
 fn merging(graph: &Graph, from: &Node, to: &Node) -> u32 {
-    let (Slot::Attr(class, _), Slot::Expr(at)) = (from.slot, to.slot) else { return 1 };
+    let (Slot::Attr(class, attr), Slot::Expr(at)) = (from.slot, to.slot) else { return 1 };
     let ir = graph.program.ir(at.file);
-    match ir.expr(at.expr) {
-        _ if graph.program.is_record_like(class) => 3,
-        Expr::Attr { base, .. } if matches!(ir.expr(*base), Expr::Name(name) if name == "self") => 0,
-        _ => 1,
+    if graph.program.is_record_like(class) {
+        return match graph.givers(class, attr) {
+            0..=1 => 0,
+            2..=4 => 1,
+            _ => 3,
+        };
     }
+    let own = match ir.expr(at.expr) {
+        Expr::Attr { base, .. } => matches!(ir.expr(*base), Expr::Name(name) if name == "self"),
+        _ => false,
+    };
+    u32::from(!own)
 }
 
 struct Walk<'g, 'p> {
