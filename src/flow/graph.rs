@@ -172,6 +172,9 @@ pub struct Graph<'p> {
     namespaces: FxHashMap<Sym, Sym>,
 }
 
+/// What tells the size of an object.
+const MEASURES: [&str; 6] = ["len", "shape", "size", "numel", "nbytes", "element_size"];
+
 /// Above this many files that mention an attribute's name, only those that also mention the class, or a name that the
 /// tree annotates with it, are looked at.
 const MANY_FILES: usize = 24;
@@ -429,6 +432,12 @@ impl<'p> Stepper<'_, 'p> {
     fn outer(&mut self, file: FileId, to: ExprId, path: Path, op: Option<Op>) {
         let kind = match op {
             Some(Op::Compare { .. } | Op::Not) => Kind::Predicate,
+            Some(Op::Call { name, .. }) if self.program().profile.makes_memory(&name) => Kind::Object,
+            Some(Op::Call { name, .. } | Op::Method { name, .. })
+                if self.node.kind == Kind::Object && MEASURES.contains(&name.as_str()) =>
+            {
+                Kind::Value
+            }
             _ => self.node.kind,
         };
         let node = Node { slot: Slot::Expr(ExprRef { file, expr: to }), path, kind };
