@@ -14,7 +14,7 @@ impl FileSet for Set {
 }
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let tree = source::open(&args[1], &source::Options::default()).unwrap();
+    let tree = source::open(&args[1], &source::Options::of("sglang", "srt/server_args.py")).unwrap();
     let mut t = cpu();
     let p = Program::load(&Set(tree), Profile::builtin().unwrap());
     let mut step = |what: &str, p: &Program| {

@@ -17,14 +17,14 @@ use crate::render::untrusted::inert;
 pub struct Console<'a> {
     out: &'a mut dyn Write,
     err: &'a mut dyn Write,
-    /// Columns of the terminal.
-    pub width: usize,
+    /// Columns of the terminal that gets the data, if one does.
+    pub width: Option<usize>,
     quiet: bool,
     verbose: bool,
     progress: bool,
 }
 
-/// The width where there is no terminal, or it does not say.
+/// The width to lay text out in where there is no terminal, or it does not say.
 pub const USUAL_WIDTH: usize = 80;
 /// Narrower than this nothing can be laid out.
 const LEAST_WIDTH: usize = 40;
@@ -42,8 +42,9 @@ impl Console<'_> {
             ColorWhen::Always => ColorChoice::Always,
             ColorWhen::Never => ColorChoice::Never,
         };
-        let width =
-            terminal_size::terminal_size_of(io::stdout()).map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0));
+        let size = terminal_size::terminal_size_of(io::stdout());
+        let told = size.map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0));
+        let width = io::stdout().is_terminal().then_some(told);
         let progress = io::stderr().is_terminal() && !options.quiet;
         let mut out = AutoStream::new(io::stdout(), choice);
         let mut err = AutoStream::new(io::stderr(), choice);
@@ -55,9 +56,9 @@ impl Console<'_> {
 
 impl<'a> Console<'a> {
     /// A console on any two streams, without progress.
-    pub fn new(out: &'a mut dyn Write, err: &'a mut dyn Write, options: &Options, width: usize) -> Self {
+    pub fn new(out: &'a mut dyn Write, err: &'a mut dyn Write, options: &Options, width: Option<usize>) -> Self {
         let (quiet, verbose) = (options.quiet, options.verbose);
-        Self { out, err, width: width.max(LEAST_WIDTH), quiet, verbose, progress: false }
+        Self { out, err, width: width.map(|width| width.max(LEAST_WIDTH)), quiet, verbose, progress: false }
     }
 
     /// Writes data.
@@ -100,12 +101,31 @@ impl<'a> Console<'a> {
             return work(&|_| ());
         }
         let spinner = ProgressBar::new_spinner().with_message(inert(what).into_owned());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
-            spinner.set_style(style);
-        }
-        spinner.enable_steady_tick(Duration::from_millis(100));
+        styled(&spinner, "{spinner} {msg}");
         let result = work(&|what| spinner.set_message(inert(what).into_owned()));
         spinner.finish_and_clear();
         result
     }
+
+    /// The same for `all` things in a row; `work` tells each that it begins.
+    pub fn while_counting<T>(&self, what: &str, all: usize, work: impl FnOnce(&dyn Fn(&str)) -> T) -> T {
+        if !self.progress {
+            return work(&|_| ());
+        }
+        let bar = ProgressBar::new(all as u64).with_prefix(inert(what).into_owned());
+        styled(&bar, "{spinner} {prefix} {pos}/{len} {wide_msg}");
+        let result = work(&|begun| {
+            bar.set_message(inert(begun).into_owned());
+            bar.inc(1);
+        });
+        bar.finish_and_clear();
+        result
+    }
+}
+
+fn styled(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(100));
 }

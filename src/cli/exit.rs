@@ -38,6 +38,11 @@ impl UsageError {
     pub fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { what: what.into(), hint: hint.into() }
     }
+
+    /// With more of a hint.
+    pub fn hinting(self, more: &str) -> Self {
+        Self { hint: format!("{}; {more}", self.hint), ..self }
+    }
 }
 
 /// Tells an error, if there is one. A reader that closed the pipe has what it wanted.

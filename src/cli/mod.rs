@@ -5,18 +5,32 @@
 
 mod arguments;
 pub mod bug;
+pub mod cache;
+pub mod check;
+pub mod compared;
+mod config;
 pub mod console;
+pub mod diff;
 pub mod exit;
+pub mod explain;
+pub mod fields;
+pub mod filter;
+pub mod history;
+pub mod judging;
+mod operands;
 pub mod output;
 pub mod report;
 pub mod schema;
 mod selection;
 pub mod session;
+pub mod snapshot;
+mod suggest;
 
 use std::ffi::OsString;
 
 use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use compared::Comparing;
 use console::Console;
 use exit::{Exit, UsageError};
 use output::OutputOptions;
@@ -27,6 +41,7 @@ Examples:
   argtrace hicache_size                       of the SGLang in this folder or Python environment
   argtrace --hicache-size --tp ~/sglang       flags as they stand in a launch command; a checkout
   argtrace 'hicache_*' sglang==0.5.9          all fields that match; a release
+  argtrace fields ~/sglang --sink timeout     a line a field, of those that end in a timeout
   argtrace hicache_size --format json         for a program
   argtrace hicache_size -o markdown=note.md   for a ticket
 
@@ -57,7 +72,14 @@ struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Report(report::ReportCommand),
+    Fields(fields::FieldsCommand),
+    Diff(diff::DiffCommand),
+    Snapshot(snapshot::SnapshotCommand),
+    Check(check::CheckCommand),
+    History(history::HistoryCommand),
+    Explain(explain::ExplainCommand),
     Schema(schema::SchemaCommand),
+    Cache(cache::CacheCommand),
 }
 
 /// Options that mean the same for every command.
@@ -73,6 +95,10 @@ pub struct Options {
     /// Threads to work with [default: one for each processor]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
+
+    /// Work everything out anew, and keep nothing for the next run
+    #[arg(long, global = true, action = ArgAction::SetTrue)]
+    pub no_cache: bool,
 
     /// Say nothing on stderr but errors
     #[arg(short, long, global = true, action = ArgAction::SetTrue, conflicts_with = "verbose")]
@@ -100,12 +126,12 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
         Err(refusal) => return exit::refused(&refusal),
     };
     Console::with_streams(&cli.options, |console| {
-        let result = run_command(&cli, &session::installed(), console);
+        let result = session::installed(!cli.options.no_cache).and_then(|backend| run_command(&cli, &backend, console));
         exit::told(result, console)
     })
 }
 
-fn run_command(cli: &Cli, backend: &dyn Backend, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+fn run_command<B: Backend + Comparing>(cli: &Cli, backend: &B, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     if let Some(jobs) = cli.options.jobs {
         rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build_global().map_err(|error| {
             UsageError::new(format!("cannot start {jobs} threads: {error}"), "give a smaller --jobs")
@@ -113,6 +139,13 @@ fn run_command(cli: &Cli, backend: &dyn Backend, console: &mut Console<'_>) -> a
     }
     match &cli.command {
         Command::Report(command) => command.run(&cli.options, backend, console),
+        Command::Fields(command) => command.run(&cli.options, backend, console),
+        Command::Diff(command) => command.run(&cli.options, backend, console),
+        Command::Snapshot(command) => command.run(&cli.options, backend, console),
+        Command::Check(command) => command.run(&cli.options, backend, console),
+        Command::History(command) => command.run(&cli.options, backend, console),
+        Command::Explain(command) => command.run(&cli.options, console),
         Command::Schema(command) => command.run(&cli.options, console),
+        Command::Cache(command) => command.run(&cli.options, console),
     }
 }

@@ -12,7 +12,7 @@ use std::str::FromStr;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
-use super::console::{Console, USUAL_WIDTH};
+use super::console::Console;
 use super::exit::UsageError;
 
 #[derive(Args, Clone, Debug, Default)]
@@ -31,6 +31,9 @@ pub enum Format {
     Text,
     Json,
     Markdown,
+    Csv,
+    Github,
+    Sarif,
 }
 
 impl fmt::Display for Format {
@@ -39,6 +42,9 @@ impl fmt::Display for Format {
             Format::Text => "text",
             Format::Json => "json",
             Format::Markdown => "markdown",
+            Format::Csv => "csv",
+            Format::Github => "github",
+            Format::Sarif => "sarif",
         })
     }
 }
@@ -79,33 +85,32 @@ fn listed(formats: &[Format]) -> String {
 }
 
 impl OutputOptions {
-    /// Writes the document wherever it was asked for. `formats` are those that the command knows, the usual one first;
-    /// `render` is called once for each place, with the columns to keep to: a file's do not hang on the terminal.
+    /// Writes the document wherever it was asked for, each time by the writer of the format; the usual one comes first.
     ///
     /// # Errors
     /// If the command does not know a format (before anything is written), or a place cannot be written.
-    pub fn deliver(
-        &self,
-        console: &mut Console<'_>,
-        formats: &[Format],
-        mut render: impl FnMut(Format, usize) -> anyhow::Result<String>,
-    ) -> anyhow::Result<()> {
-        let usual = self.format.or_else(|| formats.first().copied()).unwrap_or(Format::Json);
+    pub fn deliver(&self, console: &mut Console<'_>, writers: &[Writer<'_>]) -> anyhow::Result<()> {
+        let usual = self.format.or_else(|| writers.first().map(|(format, _)| *format)).unwrap_or(Format::Json);
         let stdout = [Output { format: None, file: "-".into() }];
         let outputs = if self.outputs.is_empty() { &stdout[..] } else { &self.outputs };
-        let asked = |output: &Output| output.format.unwrap_or(usual);
-        if let Some(unknown) = outputs.iter().map(asked).find(|format| !formats.contains(format)) {
-            let known = format!("its formats are: {}", listed(formats));
-            return Err(UsageError::new(format!("this command writes no {unknown}"), known).into());
-        }
+        let mut asked = Vec::new();
         for output in outputs {
-            let format = asked(output);
+            let format = output.format.unwrap_or(usual);
+            match writers.iter().find(|(known, _)| *known == format) {
+                Some((_, write)) => asked.push((output, write)),
+                None => {
+                    let known: Vec<Format> = writers.iter().map(|(format, _)| *format).collect();
+                    let hint = format!("its formats are: {}", listed(&known));
+                    return Err(UsageError::new(format!("this command writes no {format}"), hint).into());
+                }
+            }
+        }
+        for (output, write) in asked {
             if output.file.as_os_str() == "-" {
-                let text = render(format, console.width)?;
+                let text = write(console.width)?;
                 console.data(&text).context("writing to stdout")?;
             } else {
-                let text = render(format, USUAL_WIDTH)?;
-                let plain = anstream::adapter::strip_str(&text).to_string();
+                let plain = anstream::adapter::strip_str(&write(None)?).to_string();
                 write_whole(&output.file, &plain)?;
             }
         }
@@ -113,8 +118,11 @@ impl OutputOptions {
     }
 }
 
+/// A format and what writes it, given the columns of the terminal where there is one.
+pub type Writer<'a> = (Format, &'a dyn Fn(Option<usize>) -> anyhow::Result<String>);
+
 /// Replaces the file in one step, so that no reader ever sees half of it.
-fn write_whole(file: &Path, text: &str) -> anyhow::Result<()> {
+pub fn write_whole(file: &Path, text: &str) -> anyhow::Result<()> {
     let doing = || format!("writing {}", file.display());
     // A link is followed, not replaced; a device or a pipe can only be written to.
     let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
@@ -159,7 +167,7 @@ mod tests {
         assert_eq!("json=a=b".parse::<Output>(), output(Some(Format::Json), "a=b"));
         assert_eq!("a.txt".parse::<Output>(), output(None, "a.txt"));
         assert_eq!("./json=a".parse::<Output>(), output(None, "./json=a"));
-        assert!("csv=a".parse::<Output>().is_err_and(|error| error.contains("./csv=a")));
+        assert!("yaml=a".parse::<Output>().is_err_and(|error| error.contains("./yaml=a")));
         assert!("json=".parse::<Output>().is_err());
     }
 

@@ -3,10 +3,10 @@
 use clap::Args;
 
 use super::Options;
-use super::console::Console;
-use super::exit::{Exit, UsageError};
+use super::console::{Console, USUAL_WIDTH};
+use super::exit::Exit;
+use super::operands::Operands;
 use super::output::Format;
-use super::selection::Selection;
 use super::session::Backend;
 use crate::render::json::json;
 use crate::render::markdown::markdown;
@@ -23,43 +23,25 @@ pub struct ReportCommand {
     pub operands: Vec<String>,
 }
 
-const FORMATS: &[Format] = &[Format::Text, Format::Json, Format::Markdown];
-
 impl ReportCommand {
     /// # Errors
     /// If the source cannot be read, a field is unknown, or the output cannot be written.
     pub fn run(&self, options: &Options, backend: &dyn Backend, console: &mut Console<'_>) -> anyhow::Result<Exit> {
-        let (patterns, source) = split(&self.operands, backend)?;
-        let shown = source.map_or_else(|| "looking for SGLang".to_owned(), |source| format!("reading {source}"));
-        let session = console.while_showing(&shown, |say| backend.open(source, say))?;
-        if source.is_none() {
-            console.remark(&format!("reading {}", session.source()));
-        }
-        let selection = Selection::new(session.field_names(), session.aliases());
-        let fields = selection.fields(&patterns, &session.source())?;
-        let report = console.while_showing("following the flow", |_| session.report(&fields));
+        let asked = Operands::of(&self.operands, backend)?.open(backend, console)?;
+        let (session, fields) = (asked.session, asked.fields);
+        let report = console.while_counting("following field", fields.len(), |begin| session.report(&fields, begin));
         console.remarks(&session.notes());
 
-        options.output.deliver(console, FORMATS, |format, width| {
-            Ok(match format {
-                Format::Text => text(&report, Layout { width, all: options.verbose }),
-                Format::Json => json(&report)?,
-                Format::Markdown => markdown(&report, options.verbose),
-            })
-        })?;
+        let all = options.verbose;
+        let layout = |width: Option<usize>| Layout { width: width.unwrap_or(USUAL_WIDTH), all };
+        options.output.deliver(
+            console,
+            &[
+                (Format::Text, &|width| Ok(text(&report, layout(width)))),
+                (Format::Json, &|_| Ok(json(&report)?)),
+                (Format::Markdown, &|_| Ok(markdown(&report, all))),
+            ],
+        )?;
         Ok(Exit::Clean)
     }
-}
-
-/// The operands that are fields, and the one that is the source.
-fn split<'a>(operands: &'a [String], backend: &dyn Backend) -> anyhow::Result<(Vec<&'a str>, Option<&'a str>)> {
-    let at = operands.iter().rposition(|operand| !operand.starts_with('-') && backend.looks_like_source(operand));
-    let others = operands.iter().enumerate().filter(|(i, _)| Some(*i) != at);
-    let patterns: Vec<&str> = others.map(|(_, operand)| operand.as_str()).collect();
-    let source = at.map(|at| operands[at].as_str());
-    if let (true, Some(source)) = (patterns.is_empty(), source) {
-        let what = format!("no field is named, only the source {source}");
-        return Err(UsageError::new(what, format!("name one, or all of them: argtrace '*' {source}")).into());
-    }
-    Ok((patterns, source))
 }

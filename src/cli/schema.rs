@@ -7,6 +7,10 @@ use super::Options;
 use super::console::Console;
 use super::exit::Exit;
 use super::output::Format;
+use crate::compare::change::Diff;
+use crate::compare::history::History;
+use crate::compare::snapshot::Snapshot;
+use crate::meaning::list::FieldList;
 use crate::meaning::report::Report;
 use crate::render::json::json;
 
@@ -21,12 +25,24 @@ pub struct SchemaCommand {
 enum Document {
     // What `argtrace FIELD... --format json` writes.
     Report,
+    // What `argtrace fields --format json` writes.
+    Fields,
+    // What `argtrace diff --format json` writes.
+    Diff,
+    // What `argtrace snapshot` writes.
+    Snapshot,
+    // What `argtrace history --format json` writes.
+    History,
 }
 
 impl Document {
     fn schema(self) -> Schema {
         match self {
             Document::Report => schema_for!(Report),
+            Document::Fields => schema_for!(FieldList),
+            Document::Diff => schema_for!(Diff),
+            Document::Snapshot => schema_for!(Snapshot),
+            Document::History => schema_for!(History),
         }
     }
 }
@@ -36,7 +52,7 @@ impl SchemaCommand {
     /// If the output cannot be written.
     pub fn run(&self, options: &Options, console: &mut Console<'_>) -> anyhow::Result<Exit> {
         let schema = self.name.schema();
-        options.output.deliver(console, &[Format::Json], |_, _| Ok(json(&schema)?))?;
+        options.output.deliver(console, &[(Format::Json, &|_| Ok(json(&schema)?))])?;
         Ok(Exit::Clean)
     }
 }

@@ -3,17 +3,25 @@
 //! This is the one place where `cli` meets `source` and `meaning`, so that commands can be tested with reports written
 //! by hand.
 
-use crate::meaning::Analysis;
-use crate::meaning::report::{Report, SourceInfo};
+use super::compared::{Comparable, Comparing, FromFile, FromTree};
+use crate::meaning::list::{self, FieldList};
+use crate::meaning::report::{self, Report, SourceInfo};
+use crate::meaning::{Analysis, Begin};
 use crate::program::FileSet;
 use crate::program::profile::Profile;
-use crate::source::{self, Tree};
+use crate::source::{self, Naming, SourceError, Tree};
+use crate::store::{Store, Texts, TreeKey};
 use anyhow::Context;
+use rayon::prelude::*;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeSet;
 
 /// Opens sources.
 pub trait Backend {
-    /// Whether an operand names a source and not a field.
-    fn looks_like_source(&self, operand: &str) -> bool;
+    /// Whether an operand names a source, or can.
+    fn naming(&self, operand: &str) -> Naming;
 
     /// Opens a source, or without a name the SGLang of the current folder, else of the active Python environment.
     /// `say` is told of anything that takes seconds.
@@ -31,31 +39,41 @@ pub trait Session {
     fn field_names(&self) -> Vec<String>;
     /// Every spelling of every flag (`--tp`), with its field.
     fn aliases(&self) -> Vec<(String, String)>;
-    /// The fields must be of [`Session::field_names`].
-    fn report(&self, fields: &[String]) -> Report;
+    /// Every field, in the order of declaration, with the heading that it is declared under.
+    fn sections(&self) -> Vec<(String, Option<String>)>;
+    /// The fields must be of [`Session::field_names`]; `begin` is told each that is begun.
+    fn report(&self, fields: &[String], begin: Begin) -> Report;
+    /// The same fields as a list.
+    fn list(&self, fields: &[String], begin: Begin) -> FieldList;
     /// What was skipped, and why.
     fn notes(&self) -> Vec<String>;
 }
 
 /// The backend of the binary.
-pub fn installed() -> impl Backend {
-    Installed
+///
+/// # Errors
+/// If the profile that ships with argtrace cannot be read, which is a bug.
+pub fn installed(use_store: bool) -> anyhow::Result<impl Backend + Comparing> {
+    Ok(Installed { profile: Profile::builtin()?, use_store })
 }
 
 /// Opens sources and analyses them.
-struct Installed;
+struct Installed {
+    profile: Profile,
+    /// Are answers kept, and taken from those that were kept?
+    use_store: bool,
+}
 
-/// A tree and its analysis.
-struct Opened {
-    shown: String,
-    tree_notes: Vec<String>,
-    analysis: Analysis,
+impl Installed {
+    fn options(&self) -> source::Options<'_> {
+        source::Options::of(&self.profile.package, &self.profile.marker)
+    }
 }
 
 /// The tree as the analysis reads it.
-struct Texts<'t>(&'t Tree);
+struct Files<'t>(&'t Tree);
 
-impl FileSet for Texts<'_> {
+impl FileSet for Files<'_> {
     fn paths(&self) -> Vec<String> {
         self.0.files().iter().map(|f| f.path.clone()).collect()
     }
@@ -65,17 +83,34 @@ impl FileSet for Texts<'_> {
     }
 }
 
-impl Backend for Installed {
-    fn looks_like_source(&self, operand: &str) -> bool {
-        source::looks_like_source(operand)
-    }
+/// A tree, and what is known of it: answers that were kept, and an analysis once one of them is missing.
+pub struct Opened {
+    shown: String,
+    info: SourceInfo,
+    profile: Profile,
+    texts: Texts,
+    store: Option<Store>,
+    outline: Outline,
+    analysis: OnceCell<Analysis>,
+    notes: RefCell<BTreeSet<String>>,
+}
 
-    fn open(&self, spec: Option<&str>, say: &dyn Fn(&str)) -> anyhow::Result<Box<dyn Session>> {
-        let options = source::Options { progress: Some(say), ..Default::default() };
-        let tree = match spec {
-            Some(spec) => source::open(spec, &options)?,
-            None => source::open_current(&options)?,
-        };
+/// What is known of a tree before anything is asked about a field.
+#[derive(Serialize, Deserialize)]
+struct Outline {
+    sections: Vec<(String, Option<String>)>,
+    spellings: Vec<(String, String)>,
+}
+
+/// An answer, with what was skipped to find it.
+#[derive(Serialize, Deserialize)]
+struct Kept<T> {
+    answer: T,
+    notes: Vec<String>,
+}
+
+impl Opened {
+    fn new(tree: &Tree, profile: Profile, store: impl Fn(&TreeKey) -> Option<Store>) -> anyhow::Result<Opened> {
         let version = tree.version().unwrap_or("of unknown version");
         let shown = format!("{} {} ({} {})", tree.package(), version, tree.kind(), tree.display());
         let info = SourceInfo {
@@ -83,9 +118,130 @@ impl Backend for Installed {
             version: tree.version().map(str::to_owned),
             kind: tree.kind().as_str().to_owned(),
         };
-        let analysis =
-            Analysis::open(&Texts(&tree), info, Profile::builtin()?).with_context(|| format!("reading {shown}"))?;
-        Ok(Box::new(Opened { shown, tree_notes: tree.notes().to_vec(), analysis }))
+        let texts = Texts::read(&Files(tree), |path| profile.counts(path));
+        let store = store(&TreeKey::of(&texts));
+        let known: Option<Kept<Outline>> = store.as_ref().and_then(|store| store.get("outline"));
+        let notes: RefCell<BTreeSet<String>> = RefCell::new(tree.notes().iter().cloned().collect());
+        let analysis = OnceCell::new();
+        let outline = match known {
+            Some(known) => {
+                notes.borrow_mut().extend(known.notes);
+                known.answer
+            }
+            None => {
+                let found = Analysis::open(&texts, info.clone(), profile.clone())
+                    .with_context(|| format!("reading {shown}"))?;
+                let outline = Outline { sections: found.sections(), spellings: found.spellings() };
+                let kept = Kept { answer: outline, notes: found.notes() };
+                if let Some(store) = &store {
+                    store.keep("outline", &kept);
+                }
+                let _ = analysis.set(found);
+                kept.answer
+            }
+        };
+        Ok(Opened { shown, info, profile, texts, store, outline, analysis, notes })
+    }
+
+    /// The answer to a question about the whole tree, if it was kept.
+    pub fn known<T: DeserializeOwned>(&self, question: &str) -> Option<T> {
+        self.store.as_ref()?.get(question)
+    }
+
+    /// Keeps an answer to a question about the whole tree.
+    pub fn keep<T: Serialize>(&self, question: &str, answer: &T) {
+        if let Some(store) = &self.store {
+            store.keep(question, answer);
+        }
+    }
+
+    pub fn info(&self) -> &SourceInfo {
+        &self.info
+    }
+
+    pub fn analysis(&self) -> Option<&Analysis> {
+        if self.analysis.get().is_none() {
+            // The outline came from the same texts, so this cannot fail; if it did, there would be nothing to add.
+            let found = Analysis::open(&self.texts, self.info.clone(), self.profile.clone()).ok()?;
+            let _ = self.analysis.set(found);
+        }
+        self.analysis.get()
+    }
+
+    /// The answer for each field: kept ones, and the others worked out together and kept.
+    fn each<T: Serialize + DeserializeOwned + Send + Sync>(
+        &self,
+        kind: &str,
+        fields: &[String],
+        work_out: impl Fn(&Analysis, &[String]) -> Vec<T>,
+    ) -> Vec<T> {
+        let question = |field: &str| format!("{kind} {field}");
+        let store = self.store.as_ref();
+        let kept = |field: &String| store.and_then(|s| s.get::<Kept<T>>(&question(field)));
+        let known: Vec<Option<Kept<T>>> = fields.par_iter().map(kept).collect();
+        let missing: Vec<String> =
+            fields.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(field, _)| field.clone()).collect();
+        let mut found = Vec::new();
+        if !missing.is_empty()
+            && let Some(analysis) = self.analysis()
+        {
+            found = work_out(analysis, &missing);
+            self.notes.borrow_mut().extend(analysis.notes());
+        }
+        let notes: Vec<String> = self.analysis.get().map(Analysis::notes).unwrap_or_default();
+        let found: Vec<Kept<T>> = found.into_iter().map(|answer| Kept { answer, notes: notes.clone() }).collect();
+        if let (Some(store), false) = (&self.store, found.is_empty()) {
+            missing.par_iter().zip(&found).for_each(|(field, kept)| store.keep(&question(field), kept));
+            store.make_room();
+        }
+        let mut found = found.into_iter();
+        let mut out = Vec::new();
+        for known in known {
+            if let Some(kept) = known.or_else(|| found.next()) {
+                self.notes.borrow_mut().extend(kept.notes);
+                out.push(kept.answer);
+            }
+        }
+        out
+    }
+}
+
+impl Backend for Installed {
+    fn naming(&self, operand: &str) -> Naming {
+        source::naming(operand, &self.options())
+    }
+
+    fn open(&self, spec: Option<&str>, say: &dyn Fn(&str)) -> anyhow::Result<Box<dyn Session>> {
+        Ok(Box::new(self.opened(&self.tree(spec, say)?)?))
+    }
+}
+
+impl Comparing for Installed {
+    fn comparable(&self, spec: Option<&str>, say: &dyn Fn(&str)) -> anyhow::Result<Box<dyn Comparable>> {
+        if let Some(spec) = spec.filter(|spec| FromFile::names(spec)) {
+            return Ok(Box::new(FromFile::open(spec)?));
+        }
+        Ok(Box::new(FromTree::new(self.opened(&self.tree(spec, say)?)?)))
+    }
+
+    fn releases(&self, from: &str, to: &str, say: &dyn Fn(&str)) -> anyhow::Result<Vec<String>> {
+        let options = source::Options { progress: Some(say), ..self.options() };
+        Ok(source::releases(from, to, &options)?)
+    }
+}
+
+impl Installed {
+    fn tree(&self, spec: Option<&str>, say: &dyn Fn(&str)) -> Result<Tree, SourceError> {
+        let options = source::Options { progress: Some(say), ..self.options() };
+        match spec {
+            Some(spec) => source::open(spec, &options),
+            None => source::open_current(&options),
+        }
+    }
+
+    fn opened(&self, tree: &Tree) -> anyhow::Result<Opened> {
+        let cache = if self.use_store { source::cache_folder(&self.options()).ok() } else { None };
+        Opened::new(tree, self.profile.clone(), |key| Some(Store::of(cache.as_ref()?, key)))
     }
 }
 
@@ -95,18 +251,28 @@ impl Session for Opened {
     }
 
     fn field_names(&self) -> Vec<String> {
-        self.analysis.field_names()
+        self.outline.sections.iter().map(|(field, _)| field.clone()).collect()
     }
 
     fn aliases(&self) -> Vec<(String, String)> {
-        self.analysis.spellings()
+        self.outline.spellings.clone()
     }
 
-    fn report(&self, fields: &[String]) -> Report {
-        self.analysis.report(fields)
+    fn sections(&self) -> Vec<(String, Option<String>)> {
+        self.outline.sections.clone()
+    }
+
+    fn report(&self, fields: &[String], begin: Begin) -> Report {
+        let fields = self.each("report", fields, |analysis, missing| analysis.report_telling(missing, begin).fields);
+        Report { schema: report::SCHEMA.to_owned(), source: self.info.clone(), fields }
+    }
+
+    fn list(&self, fields: &[String], begin: Begin) -> FieldList {
+        let fields = self.each("entry", fields, |analysis, missing| analysis.list(missing, begin).fields);
+        FieldList { schema: list::SCHEMA.to_owned(), source: self.info.clone(), fields }
     }
 
     fn notes(&self) -> Vec<String> {
-        self.tree_notes.iter().cloned().chain(self.analysis.notes()).collect()
+        self.notes.borrow().iter().cloned().collect()
     }
 }

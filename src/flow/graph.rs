@@ -3,6 +3,7 @@
 //! Answers one step at a time; `trace` strings the steps together. A step that cannot be resolved is an edge to nowhere
 //! with its reason, never silence.
 
+use crate::program::index::Uses as WordUses;
 use crate::program::resolve::{Binding, Entity};
 use crate::program::types::{Type, TypeSystem, Types};
 use crate::program::*;
@@ -309,7 +310,7 @@ impl<'p> Graph<'p> {
     /// The files that can mention an attribute of the class, parsed.
     fn files_with_attr(&self, class: ClassRef, attr: Sym) -> Vec<FileId> {
         let program = self.program;
-        let mut files = program.files_with(attr).to_vec();
+        let mut files = program.files_using(attr, WordUses::ATTRIBUTE.or(WordUses::QUOTED));
         if files.len() > MANY_FILES {
             let names = self.names_of(class);
             files.retain(|f| names.iter().any(|n| program.has_word(*f, *n)));
@@ -380,7 +381,7 @@ impl<'p> Graph<'p> {
     }
 
     /// The names under which instances of a class go: its own and its relatives', and what the tree annotates with them.
-    fn names_of(&self, class: ClassRef) -> Vec<Sym> {
+    pub fn names_of(&self, class: ClassRef) -> Vec<Sym> {
         let program = self.program;
         let mut classes: Vec<ClassRef> = program.mro(class).to_vec();
         for sub in program.subclasses(class).iter() {
@@ -486,11 +487,10 @@ impl<'p> Stepper<'_, 'p> {
         program.parse_all(&files);
         for at in files.iter().copied() {
             let ir = program.ir(at);
-            for (i, node) in ir.exprs.iter().enumerate() {
-                let expr = ExprId(i as u32);
+            for expr in program.named(at, name) {
                 let here = ExprRef { file: at, expr };
-                let found = match &node.kind {
-                    Expr::Name(n) if *n == name => match program.binding(here) {
+                let found = match ir.expr(expr) {
+                    Expr::Name(_) => match program.binding(here) {
                         Binding::Entities(all) => all.contains(&Entity::Var(file, name)),
                         Binding::Local(scope, defs) => {
                             let defuse = program.defuse(at, scope);
@@ -505,10 +505,7 @@ impl<'p> Stepper<'_, 'p> {
                         }
                         Binding::Builtin => false,
                     },
-                    Expr::Attr { attr, .. } if *attr == name => {
-                        program.entities(here).contains(&Entity::Var(file, name))
-                    }
-                    _ => false,
+                    _ => program.entities(here).contains(&Entity::Var(file, name)),
                 };
                 if found && !program.is_store(at, expr) {
                     self.push(Slot::Expr(here), path, EdgeKind::Global, None, true);
@@ -786,6 +783,8 @@ impl<'p> Stepper<'_, 'p> {
                     any = true;
                     self.push(Slot::Global(file, attr), path, EdgeKind::Global, op, typed.sure);
                 }
+                // It leaves the tree, as an argument of a foreign call does.
+                Type::External(_) | Type::ExternalInstance(_) => any = true,
                 _ => {}
             }
         }

@@ -207,49 +207,67 @@ impl<'g, 'p> Origins<'g, 'p> {
             }
             return;
         }
-        let mut hosts: Vec<ClassRef> = program.mro(class).to_vec();
-        let mut stores = self.stores(&hosts, attr);
-        if stores.is_empty() {
-            hosts = program.subclasses(class).iter().take(6).flat_map(|c| program.mro(*c).to_vec()).collect();
-            hosts.sort();
-            hosts.dedup();
-            stores = self.stores(&hosts, attr);
-        }
-        if !stores.is_empty() && stores.len() <= MAX_WAYS {
-            for (file, target) in stores {
-                if let Some(value) = assigned_value(program.ir(file), target) {
-                    self.collect(ExprRef { file, expr: value }, hops, condition, busy, out);
-                }
+        let given = match stores_of(program, class, attr) {
+            stores if !stores.is_empty() && stores.len() <= MAX_WAYS => {
+                stores.iter().filter_map(|at| assigned_value_at(program, *at)).collect()
             }
-            return;
-        }
-        // A sub-configuration object: what its constructor was given.
-        if program.is_record_like(class) {
-            let name = program.class(class).name;
-            let files = program.files_with(name);
-            if files.len() > 40 {
-                return;
-            }
-            let position = program.record_fields(class).iter().position(|f| f.0 == attr);
-            for file in files.iter().copied() {
-                let ir = program.ir(file);
-                for call in program.calls_named(file, name) {
-                    let Expr::Call { args, .. } = ir.expr(*call) else { continue };
-                    let keyword = args.iter().find(|a| a.kind == ArgKind::Keyword(attr));
-                    let positional = position.and_then(|p| args.get(p)).filter(|a| a.kind == ArgKind::Positional);
-                    if let Some(arg) = keyword.or(positional) {
-                        self.collect(ExprRef { file, expr: arg.value }, hops, condition, busy, out);
-                    }
-                }
-            }
+            _ => constructor_arguments(program, class, attr),
+        };
+        for value in given {
+            self.collect(value, hops, condition, busy, out);
         }
     }
+}
 
-    fn stores(&self, classes: &[ClassRef], attr: Sym) -> Vec<(FileId, ExprId)> {
-        let program = self.graph.program;
-        let stores = classes.iter().flat_map(|c| program.self_stores(*c, attr).into_iter().map(|e| (c.file, e)));
-        stores.collect()
+/// Where methods store an attribute of their own object; a mixin's may be stored by its hosts.
+pub fn stores_of(program: &Program, class: ClassRef, attr: Sym) -> Vec<ExprRef> {
+    let stores_in = |classes: &[ClassRef]| -> Vec<ExprRef> {
+        let of_class = |c: &ClassRef| {
+            let file = c.file;
+            program.self_stores(*c, attr).into_iter().map(move |expr| ExprRef { file, expr })
+        };
+        classes.iter().flat_map(of_class).collect()
+    };
+    let own = stores_in(&program.mro(class));
+    if !own.is_empty() {
+        return own;
     }
+    let subclasses = program.subclasses(class);
+    let mut hosts: Vec<ClassRef> = subclasses.iter().take(MAX_WAYS).flat_map(|c| program.mro(*c).to_vec()).collect();
+    hosts.sort();
+    hosts.dedup();
+    stores_in(&hosts)
+}
+
+/// What the constructor calls of a dataclass give for an attribute.
+pub fn constructor_arguments(program: &Program, class: ClassRef, attr: Sym) -> Vec<ExprRef> {
+    if !program.is_record_like(class) {
+        return Vec::new();
+    }
+    let name = program.class(class).name;
+    let files = program.files_with(name);
+    if files.len() > 40 {
+        return Vec::new();
+    }
+    let position = program.record_fields(class).iter().position(|f| f.0 == attr);
+    let calls = |file: FileId, name: Sym| program.calls_named(file, name).iter().map(move |expr| (file, *expr));
+    let by_name = files.iter().flat_map(|file| calls(*file, name));
+    // `cls(attr=…)` in a class method of its own.
+    let own_ir = program.ir(class.file);
+    let inside = |expr: &ExprId| own_ir.class_around(own_ir.scope_of(*expr)) == Some(class.class);
+    let by_cls = calls(class.file, Sym::from("cls")).filter(|(_, expr)| inside(expr));
+    let argument = |(file, call): (FileId, ExprId)| {
+        let Expr::Call { args, .. } = program.ir(file).expr(call) else { return None };
+        let keyword = args.iter().find(|a| a.kind == ArgKind::Keyword(attr));
+        let positional = position.and_then(|p| args.get(p)).filter(|a| a.kind == ArgKind::Positional);
+        keyword.or(positional).map(|arg| ExprRef { file, expr: arg.value })
+    };
+    by_name.chain(by_cls).filter_map(argument).collect()
+}
+
+fn assigned_value_at(program: &Program, target: ExprRef) -> Option<ExprRef> {
+    let value = assigned_value(program.ir(target.file), target.expr)?;
+    Some(ExprRef { file: target.file, expr: value })
 }
 
 /// The value that an assignment gives to a target standing alone in it; of a tuple, the matching element.

@@ -237,10 +237,10 @@ impl<'g, 'p> Processes<'g, 'p> {
                 let outer = ir_func_span(program.ir(func.file), outer);
                 out.extend(outer.map(|expr| ExprRef { file: func.file, expr }));
                 if out.is_empty() {
-                    self.mentions(f.name, |at| self.names_function(at, func), &mut out);
+                    self.mentions(func.file, f.name, |at| self.names_function(at, func), &mut out);
                 }
             }
-            Scope::Module => self.mentions(f.name, |at| self.names_function(at, func), &mut out),
+            Scope::Module => self.mentions(func.file, f.name, |at| self.names_function(at, func), &mut out),
         }
         out.retain(|at| self.function_around(*at) != Some(func));
         let out: Rc<[_]> = out.into();
@@ -267,24 +267,19 @@ impl<'g, 'p> Processes<'g, 'p> {
     fn class_mentions(&self, class: ClassRef, out: &mut Vec<ExprRef>) {
         use crate::program::resolve::Entity;
         let name = self.program().class(class).name;
-        self.mentions(name, |at| self.program().entities(at).contains(&Entity::Class(class)), out);
+        self.mentions(class.file, name, |at| self.program().entities(at).contains(&Entity::Class(class)), out);
     }
 
     /// Mentions of a name as a value: not in annotations, not as a base class, not in `isinstance`.
-    fn mentions(&self, name: Sym, is_it: impl Fn(ExprRef) -> bool, out: &mut Vec<ExprRef>) {
+    fn mentions(&self, defined_in: FileId, name: Sym, is_it: impl Fn(ExprRef) -> bool, out: &mut Vec<ExprRef>) {
         let program = self.program();
-        let files = program.files_with(name);
+        let files = program.files_naming(defined_in, name);
         program.parse_all(&files);
         for file in files.iter().copied() {
             let ir = program.ir(file);
-            for (i, node) in ir.exprs.iter().enumerate() {
-                let named = match &node.kind {
-                    Expr::Name(n) => *n == name,
-                    Expr::Attr { attr, .. } => *attr == name,
-                    _ => false,
-                };
-                let at = ExprRef { file, expr: ExprId(i as u32) };
-                if named && !out.contains(&at) && is_value(ir, at.expr) && is_it(at) {
+            for expr in program.named(file, name) {
+                let at = ExprRef { file, expr };
+                if !out.contains(&at) && is_value(ir, expr) && is_it(at) {
                     out.push(at);
                 }
             }

@@ -39,7 +39,8 @@ pub struct State {
 pub struct Trace {
     pub states: Vec<State>,
     pub starts: Vec<StateId>,
-    pub dead_ends: Vec<DeadEnd>,
+    /// Each with the state from which it was first met, which is the cheapest.
+    pub dead_ends: Vec<(StateId, DeadEnd)>,
     /// Was the walk cut short by the bound?
     pub cut: bool,
 }
@@ -234,8 +235,8 @@ impl Walk<'_, '_> {
             let State { node, entry, distance, cost, .. } = *self.out.state(id);
             let node_steps = self.graph.steps(node);
             for end in &node_steps.dead_ends {
-                if !self.out.dead_ends.contains(end) {
-                    self.out.dead_ends.push(end.clone());
+                if !self.out.dead_ends.iter().any(|(_, known)| known == end) {
+                    self.out.dead_ends.push((id, end.clone()));
                 }
             }
             if let Slot::Return(func) = node.slot {

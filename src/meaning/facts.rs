@@ -2,6 +2,7 @@
 //!
 //! The claims read their evidence from here. Nothing is judged here.
 
+use super::active;
 use super::definition::{Declared, Definitions};
 use super::precedence::Rewrites;
 use super::report::{Grade, Place};
@@ -23,6 +24,8 @@ pub struct Shared<'g, 'p> {
     pub origins: Origins<'g, 'p>,
     /// Every rewrite of the record, once a claim asks.
     pub rewrites: OnceCell<Rewrites>,
+    /// What the conditions of all fields share.
+    pub active: active::Known,
 }
 
 impl<'g, 'p> Shared<'g, 'p> {
@@ -33,6 +36,7 @@ impl<'g, 'p> Shared<'g, 'p> {
             processes: Processes::new(graph),
             origins: Origins::new(graph, |name| definitions.by_name(name).is_some()),
             rewrites: OnceCell::new(),
+            active: active::Known::default(),
         }
     }
 
@@ -81,6 +85,7 @@ pub struct Facts<'s, 'g, 'p> {
     pub declared: &'s Declared,
     pub accesses: Vec<Access>,
     pub trace: Trace,
+    reached: OnceCell<Vec<(StateId, ExprRef)>>,
 }
 
 impl<'s, 'g, 'p> Facts<'s, 'g, 'p> {
@@ -88,7 +93,7 @@ impl<'s, 'g, 'p> Facts<'s, 'g, 'p> {
         let accesses = access::of_field(shared.graph, declared.field);
         let starts: Vec<_> = accesses.iter().filter(|a| a.is_read()).map(|a| (a.at, Kind::Value)).collect();
         let trace = Trace::from(shared.graph, &starts);
-        Facts { shared, declared, accesses, trace }
+        Facts { shared, declared, accesses, trace, reached: OnceCell::new() }
     }
 
     pub fn field(&self) -> Sym {
@@ -105,6 +110,10 @@ impl<'s, 'g, 'p> Facts<'s, 'g, 'p> {
 
     /// The expressions that the value reaches, with their states, cheapest first.
     pub fn reached(&self) -> Vec<(StateId, ExprRef)> {
+        self.reached.get_or_init(|| self.find_reached()).clone()
+    }
+
+    fn find_reached(&self) -> Vec<(StateId, ExprRef)> {
         let mut out: Vec<(StateId, ExprRef)> = self
             .trace
             .ids()

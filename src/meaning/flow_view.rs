@@ -216,30 +216,3 @@ pub fn transform_text(facts: &Facts, file: FileId, op: Op) -> Option<String> {
         Op::Format => "formatted".into(),
     })
 }
-
-/// What could not be followed.
-pub fn coverage(facts: &Facts) -> Coverage {
-    let shared = facts.shared;
-    let mut unresolved: Vec<Unresolved> = facts
-        .trace
-        .dead_ends
-        .iter()
-        .map(|end| {
-            let place = shared.place(end.at);
-            Unresolved { path: place.path, line: place.line, code: place.code, why: end.why.to_owned() }
-        })
-        .collect();
-    if facts.trace.cut {
-        let (file, span) = facts.declared.place;
-        let place = shared.line_place(file, span.line, span.column);
-        unresolved.push(Unresolved {
-            path: place.path,
-            line: place.line,
-            code: place.code,
-            why: "the flow is wider than the bound; only its nearest part was followed".into(),
-        });
-    }
-    unresolved.sort_by(|a, b| (&a.path, a.line, &a.why).cmp(&(&b.path, b.line, &b.why)));
-    unresolved.dedup_by(|a, b| (&a.path, a.line, &a.why) == (&b.path, b.line, &b.why));
-    Coverage { unresolved, hops: facts.trace.states.len() as u32 }
-}

@@ -5,24 +5,32 @@
 
 pub mod accesses;
 pub mod active;
+pub mod beside;
 pub mod constraints;
+pub mod coverage;
 pub mod definition;
 pub mod facts;
 pub mod findings;
 pub mod flow_view;
+pub mod list;
 pub mod precedence;
 pub mod report;
 pub mod scope;
+mod setup;
 pub mod sinks;
 pub mod unit;
+mod uses;
 
 use crate::flow::graph::Graph;
 use crate::program::profile::Profile;
 use crate::program::{FileSet, Program};
 use crate::syntax::ir::Sym;
+use beside::{Beside, Meanings, RetiredFlag};
 use definition::{DefinitionError, Definitions};
 use facts::{Facts, Shared};
+use list::{FieldEntry, FieldList};
 use report::{FieldReport, Report, SourceInfo};
+use rustc_hash::FxHashMap;
 
 /// A tree, ready to be asked.
 pub struct Analysis {
@@ -47,6 +55,11 @@ impl Analysis {
         self.definitions.fields.iter().map(|d| d.field.to_string()).collect()
     }
 
+    /// Every field with the heading that it is declared under.
+    pub fn sections(&self) -> Vec<(String, Option<String>)> {
+        self.definitions.fields.iter().map(|d| (d.field.to_string(), d.definition.section.clone())).collect()
+    }
+
     /// Every spelling of every flag with its field.
     pub fn spellings(&self) -> Vec<(String, String)> {
         self.definitions.spellings().into_iter().map(|(flag, field)| (flag, field.to_string())).collect()
@@ -65,40 +78,102 @@ impl Analysis {
 
     /// The report on these fields; unknown names are left out.
     pub fn report(&self, fields: &[String]) -> Report {
+        self.report_telling(fields, &|_| ())
+    }
+
+    /// The same; `begin` is told each field that is begun.
+    pub fn report_telling(&self, fields: &[String], begin: Begin) -> Report {
+        let fields = self.each(fields, begin, |facts| {
+            let mut report = meaning(facts);
+            report.flow = Some(flow_view::flow(facts, &report));
+            report
+        });
+        Report { schema: report::SCHEMA.to_owned(), source: self.source.clone(), fields }
+    }
+
+    /// The same fields as a list, without the places on their ways.
+    pub fn list(&self, fields: &[String], begin: Begin) -> FieldList {
+        let fields = self.each(fields, begin, |facts| FieldEntry::from(meaning(facts)));
+        FieldList { schema: list::SCHEMA.to_owned(), source: self.source.clone(), fields }
+    }
+
+    /// All fields, with what a comparison needs beside the claims. Where only some are `wanted`, the others have their
+    /// declaration alone.
+    pub fn meanings(&self, wanted: Option<&[String]>, begin: Begin) -> Meanings {
+        let setup = setup::Setup::default();
+        let names = self.field_names();
+        let said = self.each(wanted.unwrap_or(&names), begin, |facts| {
+            let report = meaning(facts);
+            let functions = setup.functions(facts.shared, &report);
+            (report, Beside { uses: uses::of(facts), rewritten_when: setup::rewritten_when(facts), functions })
+        });
+        let mut said: FxHashMap<String, _> = said.into_iter().map(|pair| (pair.0.field.clone(), pair)).collect();
+        let declared = |d: &definition::Declared| FieldReport {
+            field: d.field.to_string(),
+            definition: d.definition.clone(),
+            ..FieldReport::default()
+        };
+        let of = |d: &definition::Declared| {
+            said.remove(d.field.as_str()).unwrap_or_else(|| (declared(d), Beside::default()))
+        };
+        let (fields, beside) = self.definitions.fields.iter().map(of).unzip();
+        let report = Report { schema: report::SCHEMA.to_owned(), source: self.source.clone(), fields };
+        Meanings { report, beside, retired_flags: self.retired_flags() }
+    }
+
+    /// Flags that are taken and set no field.
+    fn retired_flags(&self) -> Vec<RetiredFlag> {
+        let retired = self.definitions.deprecated.iter().map(|flag| RetiredFlag {
+            flag: flag.flag.clone(),
+            text: flag.text.clone(),
+            fails: flag.fails,
+            path: self.program.file(flag.place.0).path.clone(),
+            line: flag.place.1.line,
+        });
+        retired.collect()
+    }
+
+    /// What `say` makes of each field, all of them sharing one graph.
+    fn each<T>(&self, fields: &[String], begin: Begin, say: impl Fn(&Facts) -> T) -> Vec<T> {
         let of_namespace = |d: &definition::Declared| Some((d.field, Sym::from(d.definition.namespace.as_deref()?)));
         let namespaces = self.definitions.fields.iter().filter_map(of_namespace).collect();
         let graph = Graph::with_namespaces(&self.program, namespaces);
         let shared = Shared::new(&graph, &self.definitions);
-        let fields = fields.iter().filter_map(|name| self.field_report(&shared, name)).collect();
-        Report { schema: report::SCHEMA.to_owned(), source: self.source.clone(), fields }
+        let declared = fields.iter().filter_map(|name| self.definitions.by_name(Sym::from(name)));
+        let said = declared.map(|declared| {
+            begin(declared.field.as_str());
+            say(&Facts::of(&shared, declared))
+        });
+        said.collect()
     }
+}
 
-    fn field_report(&self, shared: &Shared, name: &str) -> Option<FieldReport> {
-        let declared = self.definitions.by_name(Sym::from(name))?;
-        let facts = Facts::of(shared, declared);
-        let unit = unit::claim(&facts);
-        let sinks = sinks::claim(&facts);
-        let scope = scope::claim(&facts, &unit, &sinks);
-        let precedence = precedence::claim(&facts);
-        let active_when = active::claim(&facts);
-        let constraints = constraints::claim(&facts, &active_when);
-        let mut out = FieldReport {
-            field: name.to_owned(),
-            definition: declared.definition.clone(),
-            reads: Some(accesses::reads(&facts)),
-            writes: Some(accesses::writes(&facts)),
-            flow: None,
-            unit,
-            scope,
-            sinks,
-            precedence,
-            active_when,
-            constraints,
-            findings: Vec::new(),
-            coverage: Some(flow_view::coverage(&facts)),
-        };
-        out.flow = Some(flow_view::flow(&facts, &out));
-        out.findings = findings::claim(&facts, &out);
-        Some(out)
-    }
+/// Told the name of each field before it is looked at.
+pub type Begin<'a> = &'a dyn Fn(&str);
+
+/// All claims on one field; the picture of its flow apart.
+fn meaning(facts: &Facts) -> FieldReport {
+    let unit = unit::claim(facts);
+    let sinks = sinks::claim(facts);
+    let scope = scope::claim(facts, &unit, &sinks);
+    let precedence = precedence::claim(facts);
+    let active_when = active::claim(facts);
+    let constraints = constraints::claim(facts, &active_when);
+    let mut report = FieldReport {
+        field: facts.field().to_string(),
+        definition: facts.declared.definition.clone(),
+        reads: Some(accesses::reads(facts)),
+        writes: Some(accesses::writes(facts)),
+        flow: None,
+        unit,
+        scope,
+        sinks,
+        precedence,
+        active_when,
+        constraints,
+        findings: Vec::new(),
+        coverage: Some(coverage::of(facts)),
+    };
+    report.findings = findings::claim(facts, &report);
+    report
 }

@@ -8,6 +8,64 @@ use serde::{Deserialize, Serialize};
 
 pub const SCHEMA: &str = "argtrace/report/1";
 
+/// What a unit can be, in the order of sizes, times, things that are counted, shares, texts.
+pub const UNITS: &[&str] = &[
+    "bytes",
+    "KB",
+    "KiB",
+    "MB",
+    "MiB",
+    "GB",
+    "GiB",
+    "s",
+    "ms",
+    "us",
+    "tokens",
+    "pages",
+    "requests",
+    "sequences",
+    "passes",
+    "steps",
+    "layers",
+    "ranks",
+    "gpus",
+    "nodes",
+    "count",
+    "fraction",
+    "ratio",
+    "percent",
+    "port",
+    "path",
+    "url",
+    "host",
+    "name",
+    "enum",
+    "bool",
+    "json",
+    "none",
+];
+
+/// Where a value can end.
+pub const SINK_KINDS: &[&str] = &[
+    "host-memory",
+    "device-memory",
+    "network",
+    "timeout",
+    "process-count",
+    "thread-count",
+    "file",
+    "env-var",
+    "kernel-choice",
+    "scheduling-limit",
+    "collective",
+    "log",
+    "metric",
+    "model-load",
+    "subprocess-arg",
+    "validation-only",
+    "none",
+];
+
 /// The whole document.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
@@ -183,6 +241,7 @@ pub struct FlowEdge {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Unit {
     /// `null` if unknown.
+    #[schemars(schema_with = "unit_schema")]
     pub name: Option<String>,
     /// Bytes per unit, for sizes.
     pub bytes: Option<u64>,
@@ -220,6 +279,7 @@ pub struct DividedWhen {
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Sink {
+    #[schemars(extend("enum" = SINK_KINDS))]
     pub kind: String,
     pub path: String,
     pub line: u32,
@@ -288,4 +348,10 @@ pub struct Unresolved {
     pub line: u32,
     pub code: String,
     pub why: String,
+}
+
+/// A word of [`UNITS`], or `null`.
+fn unit_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let words = UNITS.iter().map(|unit| Some(*unit)).chain([None]);
+    schemars::json_schema!({ "type": ["string", "null"], "enum": words.collect::<Vec<_>>() })
 }

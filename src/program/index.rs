@@ -1,4 +1,4 @@
-//! The word index of one file: which identifiers its text holds, and what its header lines define.
+//! The word index of one file: which identifiers its text holds and how, and what its header lines define.
 //!
 //! One pass over the bytes, no parser. It may say too much (words in comments and strings count, hashes may collide) but
 //! never too little.
@@ -12,9 +12,35 @@ pub struct Header {
     pub bases: Vec<Sym>,
 }
 
+/// The ways in which a word stands in a text; several may be asked for at once.
+#[derive(Copy, Clone, PartialEq, Eq, Hash)]
+pub struct Uses(u8);
+
+impl Uses {
+    /// `word`, neither an attribute nor what a `def` or `class` names.
+    pub const BARE: Uses = Uses(1);
+    /// `.word`, not called.
+    pub const ATTRIBUTE: Uses = Uses(2);
+    /// `word(`
+    pub const CALL: Uses = Uses(4);
+    /// `.word(`
+    pub const METHOD: Uses = Uses(8);
+    /// `"word`, which can be the name of an attribute.
+    pub const QUOTED: Uses = Uses(16);
+    const DEFINED: Uses = Uses(32);
+
+    pub const fn or(self, other: Uses) -> Uses {
+        Uses(self.0 | other.0)
+    }
+}
+
 #[derive(Default)]
 pub struct FileIndex {
+    /// Sorted by hash, with the uses of each word in `uses`.
     words: Box<[u32]>,
+    uses: Box<[Uses]>,
+    /// Does it import all that some module has?
+    pub imports_all: bool,
     pub classes: Vec<Header>,
     pub functions: Vec<Sym>,
     /// `name: Class`, `name = Class(`: the name and the class it suggests.
@@ -43,7 +69,8 @@ enum Before {
 impl FileIndex {
     pub fn of(text: &[u8]) -> FileIndex {
         let mut out = FileIndex::default();
-        let mut words: Vec<u32> = Vec::with_capacity(text.len() / 12);
+        let mut words: Vec<(u32, u8)> = Vec::with_capacity(text.len() / 12);
+        let mut defines = false;
         let mut subject: &[u8] = &[];
         let mut before = Before::Nothing;
         let mut i = 0;
@@ -60,7 +87,10 @@ impl FileIndex {
                     line_start = false;
                     continue;
                 }
-                words.push(hash(word));
+                let use_ = if defines { Uses::DEFINED } else { use_of(text, start, i) };
+                words.push((hash(word), use_.0));
+                defines = word == b"def" || word == b"class";
+                out.imports_all |= word == b"import" && text[i..].trim_ascii_start().first() == Some(&b'*');
                 if line_start && word == b"class" {
                     out.class_header(&text[i..]);
                 } else if word == b"def" {
@@ -107,13 +137,26 @@ impl FileIndex {
             i += 1;
         }
         words.sort_unstable();
-        words.dedup();
-        out.words = words.into();
+        words.dedup_by(|later, first| {
+            let same = later.0 == first.0;
+            if same {
+                first.1 |= later.1;
+            }
+            same
+        });
+        out.words = words.iter().map(|(hash, _)| *hash).collect();
+        out.uses = words.iter().map(|(_, uses)| Uses(*uses)).collect();
         out
     }
 
     pub fn has(&self, hash: u32) -> bool {
         self.words.binary_search(&hash).is_ok()
+    }
+
+    /// Does the word stand there in one of these ways?
+    pub fn has_use(&self, hash: u32, uses: Uses) -> bool {
+        let found = self.words.binary_search(&hash).ok().and_then(|i| self.uses.get(i));
+        found.is_some_and(|found| found.0 & uses.0 != 0)
     }
 
     fn class_header(&mut self, rest: &[u8]) {
@@ -133,6 +176,19 @@ impl FileIndex {
             }
         }
         self.classes.push(header);
+    }
+}
+
+/// How the word from `start` to `end` stands there.
+fn use_of(text: &[u8], start: usize, end: usize) -> Uses {
+    let before = text[..start].iter().rev().find(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b'\\'));
+    let called = text[end..].iter().find(|b| **b != b' ') == Some(&b'(');
+    match (before, called) {
+        (Some(b'.'), true) => Uses::METHOD,
+        (Some(b'.'), false) => Uses::ATTRIBUTE,
+        (Some(b'"' | b'\''), _) => Uses::QUOTED.or(Uses::BARE),
+        (_, true) => Uses::CALL.or(Uses::BARE),
+        (_, false) => Uses::BARE,
     }
 }
 

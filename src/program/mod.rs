@@ -14,6 +14,7 @@ pub mod types;
 use crate::syntax::defuse::DefUse;
 use crate::syntax::ir::*;
 use crate::syntax::lower::lower;
+pub use index::Uses;
 use index::{FileIndex, Header};
 use profile::Profile;
 use rayon::prelude::*;
@@ -59,6 +60,19 @@ pub struct File {
     pub text: Vec<u8>,
     index: FileIndex,
     unit: OnceLock<Unit>,
+    /// Where each line starts.
+    lines: OnceLock<Box<[u32]>>,
+}
+
+/// How an expression mentions a word.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Mention {
+    Name,
+    Attr,
+    /// A string that is the word.
+    Str,
+    /// A call with a keyword of this name.
+    Keyword,
 }
 
 struct Unit {
@@ -66,6 +80,8 @@ struct Unit {
     defuse: Mutex<FxHashMap<Scope, Arc<DefUse>>>,
     calls: OnceLock<FxHashMap<Sym, Vec<ExprId>>>,
     attrs: OnceLock<FxHashMap<Sym, Vec<ExprId>>>,
+    part_stores: OnceLock<Vec<ExprId>>,
+    mentions: OnceLock<FxHashMap<Sym, Vec<(ExprId, Mention)>>>,
     returns: OnceLock<FxHashMap<FuncId, Vec<ExprId>>>,
 }
 
@@ -81,6 +97,7 @@ pub struct Program {
     hints: FxHashMap<Sym, Vec<(Sym, u32)>>,
     memo: classes::ClassMemo,
     mentioning: Mutex<FxHashMap<Sym, Arc<[FileId]>>>,
+    naming: Mutex<FxHashMap<(FileId, Sym), Arc<[FileId]>>>,
     /// Files that could not be read, each with why.
     pub unread: Vec<(String, String)>,
 }
@@ -112,6 +129,7 @@ impl Program {
             hints: FxHashMap::default(),
             memo: classes::ClassMemo::default(),
             mentioning: Mutex::default(),
+            naming: Mutex::default(),
             unread: Vec::new(),
         };
         for item in read {
@@ -149,7 +167,7 @@ impl Program {
                 None => known.push((class, 1)),
             }
         }
-        self.files.push(File { path, module, is_package, text, index, unit: OnceLock::new() });
+        self.files.push(File { path, module, is_package, text, index, unit: OnceLock::new(), lines: OnceLock::new() });
     }
 
     pub fn file_ids(&self) -> impl Iterator<Item = FileId> + use<> {
@@ -171,6 +189,8 @@ impl Program {
             defuse: Mutex::default(),
             calls: OnceLock::new(),
             attrs: OnceLock::new(),
+            part_stores: OnceLock::new(),
+            mentions: OnceLock::new(),
             returns: OnceLock::new(),
         })
     }
@@ -231,17 +251,61 @@ impl Program {
         let mut out = Vec::new();
         for file in self.files_with(name).iter().copied() {
             let ir = self.ir(file);
-            for (i, node) in ir.exprs.iter().enumerate() {
-                let expr = ExprId(i as u32);
-                let named = matches!(node.kind, Expr::Name(n) | Expr::Attr { attr: n, .. } if n == name);
-                let called = matches!(node.parent, Parent::Expr(up)
+            for expr in self.named(file, name) {
+                let called = matches!(ir.exprs[expr.index()].parent, Parent::Expr(up)
                     if matches!(ir.expr(up), Expr::Call { func, .. } if *func == expr));
-                if named && !called && !self.is_store(file, expr) {
+                if !called && !self.is_store(file, expr) {
                     out.push(ExprRef { file, expr });
                 }
             }
         }
         out
+    }
+
+    /// The expressions of a file that mention a word, in the order of the arena.
+    pub fn mentions(&self, file: FileId, word: Sym) -> &[(ExprId, Mention)] {
+        let unit = self.unit(file);
+        let mentions = unit.mentions.get_or_init(|| {
+            let mut by_word: FxHashMap<Sym, Vec<(ExprId, Mention)>> = FxHashMap::default();
+            let mut push = |word: Sym, i: usize, how| by_word.entry(word).or_default().push((ExprId(i as u32), how));
+            for (i, node) in unit.ir.exprs.iter().enumerate() {
+                match &node.kind {
+                    Expr::Name(name) => push(*name, i, Mention::Name),
+                    Expr::Attr { attr, .. } => push(*attr, i, Mention::Attr),
+                    Expr::Str(text) if text.len() < 80 => push(*text, i, Mention::Str),
+                    Expr::Call { args, .. } => {
+                        for arg in args {
+                            if let ArgKind::Keyword(name) = arg.kind {
+                                push(name, i, Mention::Keyword);
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            by_word
+        });
+        mentions.get(&word).map_or(&[], Vec::as_slice)
+    }
+
+    /// The names and attributes of a file that are the word.
+    pub fn named(&self, file: FileId, word: Sym) -> impl Iterator<Item = ExprId> + use<'_> {
+        let named = self.mentions(file, word).iter().filter(|(_, how)| matches!(how, Mention::Name | Mention::Attr));
+        named.map(|(at, _)| *at)
+    }
+
+    /// Where a file stores to an attribute or an element, other than to an attribute of a method's own object.
+    pub fn part_stores(&self, file: FileId) -> &[ExprId] {
+        let unit = self.unit(file);
+        unit.part_stores.get_or_init(|| {
+            let ir = &unit.ir;
+            let own = |base: ExprId| matches!(ir.expr(base), Expr::Name(n) if n == "self" || n == "cls");
+            let is_part = |at: &ExprId| match ir.expr(*at) {
+                Expr::Attr { base, .. } | Expr::Subscript { base, .. } => !own(*base) && self.is_store(file, *at),
+                _ => false,
+            };
+            (0..ir.exprs.len() as u32).map(ExprId).filter(is_part).collect()
+        })
     }
 
     /// The attribute expressions `….name` of a file.
@@ -267,6 +331,45 @@ impl Program {
         let hash = index::hash(word.as_bytes());
         let found: Arc<[FileId]> = self.file_ids().filter(|f| self.file(*f).index.has(hash)).collect();
         self.mentioning.lock().unwrap_or_else(|e| e.into_inner()).insert(word, found.clone());
+        found
+    }
+
+    /// The files in which a word stands in one of these ways, in order.
+    pub fn files_using(&self, word: Sym, uses: Uses) -> Vec<FileId> {
+        let hash = index::hash(word.as_bytes());
+        self.files_with(word).iter().copied().filter(|f| self.file(*f).index.has_use(hash, uses)).collect()
+    }
+
+    /// The files that can name what one file defines at its top level, in order: to import it, a file must name the
+    /// module, or another one that imports it.
+    pub fn files_naming(&self, defined_in: FileId, name: Sym) -> Arc<[FileId]> {
+        let key = (defined_in, name);
+        if let Some(known) = self.naming.lock().unwrap_or_else(|e| e.into_inner()).get(&key) {
+            return known.clone();
+        }
+        let mut open: Vec<FileId> = self.files_with(name).to_vec();
+        open.extend(self.file_ids().filter(|f| self.file(*f).index.imports_all && !self.has_word(*f, name)));
+        open.retain(|f| *f != defined_in);
+        let mut known = vec![defined_in];
+        let mut next = 0;
+        while let Some(from) = known.get(next).copied() {
+            next += 1;
+            let module = self.file(from).module;
+            let word = Sym::from(module.rsplit('.').next().unwrap_or_default());
+            let package = if self.file(from).is_package { Some(format!("{module}.")) } else { None };
+            open.retain(|f| {
+                let sibling = package.as_ref().is_some_and(|p| self.file(*f).module.starts_with(p.as_str()));
+                let names = sibling || self.has_word(*f, word);
+                if names {
+                    known.push(*f);
+                }
+                !names
+            });
+        }
+        known.retain(|f| self.has_word(*f, name));
+        known.sort();
+        let found: Arc<[FileId]> = known.into();
+        self.naming.lock().unwrap_or_else(|e| e.into_inner()).insert(key, found.clone());
         found
     }
 
@@ -314,8 +417,14 @@ impl Program {
 
     /// One line of a file, trimmed.
     pub fn line(&self, file: FileId, line: u32) -> String {
-        let text = &self.file(file).text;
-        let line = text.split(|b| *b == b'\n').nth(line.saturating_sub(1) as usize).unwrap_or(&[]);
+        let file = self.file(file);
+        let text = &file.text;
+        let starts = file
+            .lines
+            .get_or_init(|| std::iter::once(0).chain(memchr::memchr_iter(b'\n', text).map(|i| i as u32 + 1)).collect());
+        let start = starts.get(line.saturating_sub(1) as usize).map_or(text.len(), |s| *s as usize);
+        let end = starts.get(line as usize).map_or(text.len(), |s| *s as usize);
+        let line = text.get(start..end).unwrap_or(&[]);
         String::from_utf8_lossy(line).trim().to_owned()
     }
 

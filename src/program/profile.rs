@@ -12,6 +12,8 @@ pub struct ProfileError(#[from] toml::de::Error);
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     pub package: String,
+    /// A file that the package is known by, relative to it.
+    pub marker: String,
     /// Path prefixes that do not count.
     #[serde(default)]
     pub exclude: Vec<String>,
@@ -33,6 +35,42 @@ pub struct Profile {
     pub process: Processes,
     #[serde(default)]
     pub checks: Checks,
+    #[serde(default)]
+    pub launch: Launch,
+}
+
+/// How the program starts, and what is known of the world that it asks.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Launch {
+    /// Modules and programs that start the server, as words of a command.
+    pub programs: Vec<Vec<String>>,
+    /// Functions that make the record of a command line.
+    pub prepare: Vec<String>,
+    /// Methods of the record that the launcher runs after that, in order.
+    pub steps: Vec<String>,
+    /// Fields that settle a fact when they are given: field, fact.
+    pub implied: Vec<(String, String)>,
+    /// Functions whose answer only the machine or the model knows, with the name by which it is known.
+    pub opaque: Vec<(String, String)>,
+    /// Facts that are amounts of something, used in totals.
+    pub amounts: Vec<String>,
+    #[serde(rename = "fact")]
+    pub facts: Vec<FactRule>,
+}
+
+/// What a fact says of things outside the tree.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FactRule {
+    pub name: String,
+    /// The values for which this holds, `*` at either end being anything; none for all.
+    pub values: Vec<String>,
+    /// Those for which it does not.
+    pub except: Vec<String>,
+    /// What is asked, by dotted name, and the answer: a plain value, or `@none`, `@absent` (there is no such attribute),
+    /// `@something` (not None), `@text`, `@list`, `@truth`, `@integer`, `@mebibytes`, `@capability` of the fact's value.
+    pub answers: Vec<(String, toml::Value)>,
 }
 
 /// Calls that tell an operator something, or end the program.
@@ -84,8 +122,24 @@ pub struct Resolution {
     pub providers: Vec<String>,
     /// Functions that call their first argument with the rest.
     pub call_through: Vec<String>,
+    /// Module variables that hold such rewrites by model: `{"Model": {"field": value}}`.
+    pub model_tables: Vec<String>,
+    /// Attributes of a model's own configuration that tell which model it is.
+    pub model_attributes: Vec<String>,
+    /// How the names of classes end that carry a call of the running server.
+    pub control_messages: Vec<String>,
     /// Attributes of the record that hold the operator's input as a dictionary.
     pub raw_input: Vec<String>,
+    /// Attributes of the record that hold the list of what was declared.
+    pub declared_list: Vec<String>,
+    /// Functions that let code outside the tree fill the record; nothing is installed, so they do nothing.
+    pub foreign: Vec<String>,
+    /// Functions that put a field's fallback in the place of None: `f(class, name, value)`.
+    pub fallback: Vec<String>,
+    /// Functions that ask the providers of an architecture: `collect(architecture, record, config)`.
+    pub collect: Vec<String>,
+    /// Constant tables of rewrites by architecture.
+    pub provider_tables: Vec<String>,
 }
 
 /// A call with a known effect.
@@ -348,6 +402,7 @@ impl Profile {
             clocks: Vec<String>,
             units: UnitWords,
             checks: Checks,
+            fact: Vec<FactRule>,
         }
         let mut profile: Profile = toml::from_str(text)?;
         let common: Common = toml::from_str(include_str!("../../queries/python/python.toml"))?;
@@ -363,6 +418,7 @@ impl Profile {
         profile.checks.warnings.extend(common.checks.warnings);
         profile.checks.logs.extend(common.checks.logs);
         profile.checks.exits.extend(common.checks.exits);
+        profile.launch.facts.extend(common.fact);
         Ok(profile)
     }
 
@@ -432,6 +488,16 @@ impl Profile {
 
     pub fn counts_ranks(&self, field: &str) -> bool {
         self.process.shares.iter().any(|f| f == field)
+    }
+
+    /// Does the attribute tell which model is served?
+    pub fn tells_the_model(&self, attribute: &str) -> bool {
+        self.resolution.model_attributes.iter().any(|a| a == attribute)
+    }
+
+    /// Does the class carry a call of the running server?
+    pub fn is_control_message(&self, class: &str) -> bool {
+        self.resolution.control_messages.iter().any(|end| class.ends_with(end))
     }
 
     pub fn is_root_class(&self, name: &str) -> bool {

@@ -4,7 +4,9 @@
 //! quote the tree are escaped. The output holds no HTML.
 
 use super::claims::{At, Claim, Piece, claims};
+use super::grades;
 use super::outline::outline;
+use super::summary;
 use super::untrusted::{inert, without_log_commands};
 use crate::meaning::report::{FieldReport, Grade, Report};
 
@@ -13,9 +15,7 @@ const NODES: usize = 12;
 
 /// With `all`, every read, write, node and constraint.
 pub fn markdown(report: &Report, all: bool) -> String {
-    let source = &report.source;
-    let version = source.version.as_deref().unwrap_or("of unknown version");
-    let mut out = format!("{} {}, {}\n", prose(&source.package), prose(version), prose(&source.kind));
+    let mut out = prose(&summary::source(&report.source)) + "\n";
     for field in &report.fields {
         headline(&mut out, field);
         out.push_str("| claim | | grade | evidence |\n| --- | --- | --- | --- |\n");
@@ -46,7 +46,7 @@ fn headline(out: &mut String, field: &FieldReport) {
 
 fn row(out: &mut String, claim: &Claim, all: bool) {
     let sentence: String = claim.says.0.iter().map(piece).collect();
-    let grade = claim.grade.map_or("", grade_word);
+    let grade = claim.grade.map_or("", grades::word);
     let cells = [claim.label, sentence.trim(), grade, &evidence(&claim.places, all)].map(cell);
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
 }
@@ -56,15 +56,6 @@ fn piece(piece: &Piece) -> String {
         Piece::Plain(words) => prose(words),
         Piece::Code(text) | Piece::Term(text) => code(text),
         Piece::Prose(text) => prose(text),
-    }
-}
-
-fn grade_word(grade: Grade) -> &'static str {
-    match grade {
-        Grade::Proved => "proved",
-        Grade::Inferred => "inferred",
-        Grade::Documented => "documented",
-        Grade::Unknown => "unknown",
     }
 }
 
@@ -115,7 +106,7 @@ fn flow(out: &mut String, field: &FieldReport, all: bool) {
             out.push_str(&format!(" after {}", code(&step.transforms.join("  "))));
         }
         if step.grade != Grade::Proved {
-            out.push_str(&format!(" ({})", grade_word(step.grade)));
+            out.push_str(&format!(" ({})", grades::word(step.grade)));
         }
         out.push('\n');
     }
@@ -125,7 +116,7 @@ fn flow(out: &mut String, field: &FieldReport, all: bool) {
 }
 
 /// A code span that holds the text as it is: fenced by more backticks than it contains in a row.
-fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     let text = inert(text.trim());
     if text.is_empty() {
         return String::new();
@@ -157,7 +148,7 @@ const ACTIVE: &[(char, &str)] = &[
 ];
 
 /// A sentence in which nothing formats, links or mentions.
-fn prose(text: &str) -> String {
+pub(super) fn prose(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in inert(text).chars() {
         match ACTIVE.iter().find(|(active, _)| *active == c) {
@@ -170,7 +161,7 @@ fn prose(text: &str) -> String {
 }
 
 /// Finished Markdown as a table cell: tables split at pipes even inside code spans.
-fn cell(markdown: &str) -> String {
+pub(super) fn cell(markdown: &str) -> String {
     let mut cell = String::with_capacity(markdown.len());
     let mut backslashes = 0;
     for c in markdown.chars() {

@@ -4,13 +4,15 @@
 //! always written; who prints the text strips them where they are not wanted.
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
 
 use super::claims::{At, Claim, Piece, claims};
+use super::grades;
 use super::outline::{Step, outline};
+use super::summary;
+use super::table::table;
 use super::untrusted::{inert, without_log_commands};
 use super::wrap::{Span, cut, lay};
-use crate::meaning::report::{FieldReport, Grade, Report, Sees, SourceInfo};
+use crate::meaning::report::{FieldReport, Grade, Report, Sees};
 
 /// How the text is laid out.
 #[derive(Clone, Copy, Debug)]
@@ -28,15 +30,6 @@ const CODE: Style = AnsiColor::Cyan.on_default();
 const DOUBT: Style = AnsiColor::Yellow.on_default();
 const TERM: Style = STRONG;
 
-/// What stands before a sentence that is not proved.
-const MARKS: &[(Grade, &str, &str)] = &[
-    (Grade::Inferred, "~", "inferred: a step rests on a name, a heuristic or a join"),
-    (Grade::Documented, "?", "documented: only the help text says so"),
-];
-
-/// A rule under the header and nothing else: what is piped into a file stays easy to search.
-const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
-
 const LABEL: usize = 13;
 /// Where the sentences begin: two columns, the label, and the mark with its space.
 const INDENT: usize = 2 + LABEL + 2;
@@ -45,7 +38,7 @@ const NODES: usize = 12;
 
 pub fn text(report: &Report, layout: Layout) -> String {
     let mut out = String::new();
-    lay(&mut out, &[], 0, &[Span::new(source(&report.source), FAINT)], layout.width);
+    lay(&mut out, &[], 0, &[Span::new(inert(&summary::source(&report.source)), FAINT)], layout.width);
     if report.fields.len() > 1 {
         out.push('\n');
         out.push_str(&overview(&report.fields, layout));
@@ -66,13 +59,8 @@ pub fn text(report: &Report, layout: Layout) -> String {
         }
         flow(&mut out, field, layout, &mut grades);
     }
-    legend(&mut out, &grades, layout);
+    grades::legend(&mut out, &grades, layout.width);
     without_log_commands(out)
-}
-
-fn source(source: &SourceInfo) -> String {
-    let version = source.version.as_deref().unwrap_or("of unknown version");
-    inert(&format!("{} {version} ({})", source.package, source.kind)).into_owned()
 }
 
 fn headline(out: &mut String, field: &FieldReport, layout: Layout) {
@@ -96,15 +84,12 @@ fn headline(out: &mut String, field: &FieldReport, layout: Layout) {
 
 fn line(out: &mut String, claim: &Claim, labelled: bool, layout: Layout) {
     let label = if labelled { claim.label } else { "" };
-    let mark = claim.grade.map_or(" ", mark);
-    let first = [Span::new(format!("  {label:LABEL$}"), FAINT), Span::new(mark, DOUBT), Span::new(" ", PLAIN)];
+    let mark = claim.grade.map_or("", grades::mark);
+    let first =
+        [Span::new(format!("  {label:LABEL$}"), FAINT), Span::new(format!("{mark:1}"), DOUBT), Span::new(" ", PLAIN)];
     let mut spans: Vec<Span> = claim.says.0.iter().map(piece).collect();
     spans.extend(evidence(&claim.places, layout));
     lay(out, &first, INDENT, &spans, layout.width);
-}
-
-fn mark(grade: Grade) -> &'static str {
-    MARKS.iter().find(|(marked, ..)| *marked == grade).map_or(" ", |(_, mark, _)| mark)
 }
 
 fn piece(piece: &Piece) -> Span {
@@ -173,7 +158,7 @@ struct Spot<'a> {
 /// `place  code  notes`, with the code on a line of its own where all does not fit.
 fn spot_line(out: &mut String, indent: usize, arrow: &str, spot: &Spot<'_>, notes: Vec<Span>, layout: Layout) {
     let lead = Span::new(format!("{:indent$}{arrow}", ""), FAINT);
-    let doubt = Span::new(mark(spot.grade).trim_end(), DOUBT);
+    let doubt = Span::new(grades::mark(spot.grade), DOUBT);
     let place = Span::whole(format!("{}:{}", inert(spot.path), spot.line), FAINT);
     let code = inert(spot.code.trim());
     let columns: usize = [&lead, &doubt, &place].into_iter().map(Span::width).sum();
@@ -229,47 +214,11 @@ fn whereabouts(function: &str, guard: &[String], more: &str) -> Span {
 
 fn overview(fields: &[FieldReport], layout: Layout) -> String {
     let rows = fields.iter().map(|field| {
-        let scope = match (field.scope.per.is_empty(), field.scope.processes.as_slice()) {
-            (false, _) => format!("per {}", field.scope.per.join(" x ")),
-            (true, processes) => processes.join(", "),
-        };
-        let mut kinds: Vec<&str> = field.sinks.iter().map(|sink| sink.kind.as_str()).collect();
-        kinds.dedup();
         let default = field.definition.default.clone().unwrap_or_default();
-        let unit = field.unit.name.clone().unwrap_or_else(|| "unknown".to_owned());
-        [field.field.clone(), default, unit, scope, kinds.join(", "), field.findings.len().to_string()]
+        let ends_in = summary::ends_in(&field.sinks).join(", ");
+        let findings = field.findings.len().to_string();
+        [field.field.clone(), default, summary::unit(&field.unit), summary::scope(&field.scope), ends_in, findings]
     });
-    table(["field", "default", "unit", "scope", "ends in", "findings"], rows.collect(), layout)
-}
-
-fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, layout: Layout) -> String {
-    let mut table = Table::new();
-    let width = u16::try_from(layout.width).unwrap_or(u16::MAX);
-    table
-        .load_style(RULED)
-        .force_no_tty()
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(width)
-        .set_header(header);
-    for row in rows {
-        table.add_row(row.map(|cell| inert(&cell).into_owned()));
-    }
-    // Half a name or path is of no use, so the first column gives way last.
-    let widest = table.column_max_content_widths().first().copied().unwrap_or(0) + 2;
-    if let Some(first) = table.column_mut(0).filter(|_| usize::from(widest) <= layout.width / 2) {
-        first.set_constraint(ColumnConstraint::Absolute(Width::Fixed(widest)));
-    }
-    table.trim_fmt() + "\n"
-}
-
-fn legend(out: &mut String, grades: &[Grade], layout: Layout) {
-    let told: Vec<String> = MARKS
-        .iter()
-        .filter(|(grade, ..)| grades.contains(grade))
-        .map(|(_, mark, meaning)| format!("{mark} {meaning}"))
-        .collect();
-    if !told.is_empty() {
-        out.push('\n');
-        lay(out, &[], 2, &[Span::new(told.join("; "), FAINT)], layout.width);
-    }
+    let rows: Vec<_> = rows.collect();
+    table(["field", "default", "unit", "scope", "ends in", "findings"], &rows, Some(layout.width))
 }

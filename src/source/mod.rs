@@ -13,6 +13,7 @@ mod cache;
 mod environment;
 mod error;
 mod folder;
+mod git;
 mod locate;
 mod notes;
 mod pip;
@@ -25,10 +26,11 @@ mod wheel;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub use cache::cache_folder;
+pub use cache::{cache_folder, usual_folder};
 pub use error::SourceError;
 
 use archive::Format;
+use pep440_rs::Version;
 use notes::Notes;
 use requirement::Requirement;
 
@@ -59,6 +61,8 @@ pub enum Kind {
     Sdist,
     /// `name==version`, got through pip.
     Requirement,
+    /// A revision of a git repository.
+    Revision,
 }
 
 impl Kind {
@@ -70,6 +74,7 @@ impl Kind {
             Kind::Wheel => "wheel",
             Kind::Sdist => "sdist",
             Kind::Requirement => "requirement",
+            Kind::Revision => "revision",
         }
     }
 }
@@ -84,7 +89,7 @@ impl fmt::Display for Kind {
 pub struct Options<'a> {
     /// The name of the package to look for, which is data of a project's profile.
     pub package: &'a str,
-    /// A file that the package is known by, relative to it.
+    /// A file that the package is known by, relative to it; data of the profile too.
     pub marker: &'a str,
     /// Where fetched wheels are kept; else `ARGTRACE_CACHE_DIR`, else the platform's cache folder.
     pub cache_dir: Option<PathBuf>,
@@ -96,16 +101,10 @@ pub struct Options<'a> {
     pub progress: Option<&'a dyn Fn(&str)>,
 }
 
-impl Default for Options<'_> {
-    fn default() -> Self {
-        Options {
-            package: "sglang",
-            marker: "srt/server_args.py",
-            cache_dir: None,
-            offline: false,
-            pip: None,
-            progress: None,
-        }
+impl<'a> Options<'a> {
+    /// For a package and the file that it is known by.
+    pub fn of(package: &'a str, marker: &'a str) -> Self {
+        Options { package, marker, cache_dir: None, offline: false, pip: None, progress: None }
     }
 }
 
@@ -127,6 +126,7 @@ enum Store {
     Folder(folder::FolderStore),
     Wheel(wheel::WheelStore),
     Memory(Vec<Vec<u8>>),
+    Git(git::GitStore),
 }
 
 /// What opening a place yields, before it has a name.
@@ -168,6 +168,7 @@ impl Tree {
         match &self.store {
             Store::Folder(store) => store.read(&file.path),
             Store::Wheel(store) => store.read(index, &file.path),
+            Store::Git(store) => store.read(index, &file.path),
             Store::Memory(contents) => Ok(contents.get(index).cloned().unwrap_or_default()),
         }
     }
@@ -195,7 +196,7 @@ impl Tree {
     }
 }
 
-/// Opens the source that a person named: a path that exists, else a requirement.
+/// Opens the source that a person named: a path that exists, else a revision of a repository, else a requirement.
 ///
 /// # Errors
 /// If there is no such source, it does not hold the package, or it cannot be read or fetched.
@@ -209,6 +210,9 @@ pub fn open(spec: &str, options: &Options) -> Result<Tree, SourceError> {
         };
         return Ok(Tree::new(spec.to_owned(), opened, options));
     }
+    if let Some((repository, revision)) = git::split(spec) {
+        return Ok(Tree::new(spec.to_owned(), git::open(repository, revision, options)?, options));
+    }
     if !requirement::looks_like_requirement(spec) {
         return Err(SourceError::NotFound { spec: spec.to_owned(), package: options.package.to_owned() });
     }
@@ -217,6 +221,27 @@ pub fn open(spec: &str, options: &Options) -> Result<Tree, SourceError> {
     let mut opened = wheel::open(&wheel, options)?;
     opened.kind = Kind::Requirement;
     Ok(Tree::new(requirement.to_string(), opened, options))
+}
+
+/// The releases of the package from one version to another, both included, as requirements, oldest first. An empty text is
+/// an open end.
+///
+/// # Errors
+/// If a text is no version, pip cannot be run, or there is no release between the two.
+pub fn releases(from: &str, to: &str, options: &Options) -> Result<Vec<String>, SourceError> {
+    let bounds = [from, to].map(|text| requirement::bound(text, options));
+    let [from, to] = bounds;
+    let (from, to) = (from?, to?);
+    if let Some(progress) = options.progress {
+        progress(&format!("asking pip for the releases of {}", options.package));
+    }
+    let all = pip::versions(options)?;
+    let named = |v: &Version| Some(v) == from.as_ref() || Some(v) == to.as_ref();
+    let inside = |v: &&Version| {
+        from.as_ref().is_none_or(|from| from <= v) && to.as_ref().is_none_or(|to| *v <= to) && (!v.any_prerelease() || named(v))
+    };
+    let found: Vec<String> = all.iter().filter(inside).map(|v| format!("{}=={v}", options.package)).collect();
+    if found.is_empty() { Err(SourceError::NoReleases { package: options.package.to_owned() }) } else { Ok(found) }
 }
 
 /// Opens the package of the current folder, else of the active Python environment.
@@ -229,15 +254,37 @@ pub fn open_current(options: &Options) -> Result<Tree, SourceError> {
     Ok(Tree::new(path.display().to_string(), opened, options))
 }
 
-/// Whether an argument names a source and not a field.
-pub fn looks_like_source(arg: &str) -> bool {
-    arg == "."
+/// What an argument can be, where both names of things in a program and sources are accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// A source by its form, whether it exists or not: a path, the name of an archive, a revision, a requirement.
+    Source,
+    /// A bare word that is also a folder with the package in it.
+    Package,
+    /// A bare word that is also a file or folder, with no package in it.
+    Path,
+    /// A bare word that names nothing here.
+    Word,
+}
+
+/// What an argument can be. Looks at names only; nothing is opened.
+pub fn naming(arg: &str, options: &Options) -> Naming {
+    let path = Path::new(arg);
+    let by_form = arg == "."
         || arg == ".."
         || arg.contains('/')
         || arg.contains("==")
         || (cfg!(windows) && arg.contains('\\'))
-        || Format::of(Path::new(arg)).is_some()
-        || Path::new(arg).exists()
+        || git::split(arg).is_some()
+        || Format::of(path).is_some();
+    match path.metadata() {
+        _ if by_form => Naming::Source,
+        Err(_) => Naming::Word,
+        // What no name in a program looks like can only be the path.
+        Ok(_) if !arg.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') => Naming::Source,
+        Ok(found) if found.is_dir() && locate::locate(path, options).is_some() => Naming::Package,
+        Ok(_) => Naming::Path,
+    }
 }
 
 fn open_archive(path: &Path, regular: bool, options: &Options) -> Result<Opened, SourceError> {

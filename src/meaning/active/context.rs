@@ -4,32 +4,30 @@
 //! conditions around each. A climb ends at the start of a process and at the parts that a profile names; where a level
 //! has many callers, or none that can be seen, there are no conditions.
 
-use super::condition::{All, Conditions, Ways};
+use super::condition::Conditions;
+use super::ways::{All, Ways};
 use crate::program::*;
 use crate::syntax::ir::*;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::RefCell;
 use std::rc::Rc;
 
 pub struct Contexts<'c, 's, 'g, 'p> {
     conditions: &'c Conditions<'s, 'g, 'p>,
-    sites: RefCell<FxHashMap<FuncRef, Rc<[Level]>>>,
-    solved: RefCell<FxHashMap<FuncRef, Ways>>,
 }
 
 /// The places of which one must be passed: the function around each (none at module level) and the conditions there.
-type Level = Vec<(Option<FuncRef>, All)>;
+pub type Level = Vec<(Option<FuncRef>, All)>;
 
 /// With more callers than this no condition is looked for.
 const MAX_CALLERS: usize = 12;
 const MAX_FILES: usize = 60;
 /// A climb meets this many functions at most; the others are taken to run always.
-const MAX_FUNCTIONS: usize = 300;
+const MAX_FUNCTIONS: usize = 1500;
 const MAX_ROUNDS: usize = 40;
 
 impl<'c, 's, 'g, 'p> Contexts<'c, 's, 'g, 'p> {
     pub fn new(conditions: &'c Conditions<'s, 'g, 'p>) -> Self {
-        Contexts { conditions, sites: RefCell::default(), solved: RefCell::default() }
+        Contexts { conditions }
     }
 
     /// The ways to an expression: the conditions around it, and those of the function.
@@ -43,11 +41,14 @@ impl<'c, 's, 'g, 'p> Contexts<'c, 's, 'g, 'p> {
 
     /// The ways by which a function comes to run.
     fn of_function(&self, func: FuncRef) -> Ways {
-        if let Some(known) = self.solved.borrow().get(&func) {
-            return known.clone();
-        }
-        self.solve(func);
-        self.solved.borrow().get(&func).cloned().unwrap_or_else(Ways::free)
+        self.known(func).unwrap_or_else(|| {
+            self.solve(func);
+            self.known(func).unwrap_or_else(Ways::free)
+        })
+    }
+
+    fn known(&self, func: FuncRef) -> Option<Ways> {
+        self.conditions.shared.active.functions.borrow().get(&func).cloned()
     }
 
     /// The least solution for all functions above one: the ways to a function are those of its sites.
@@ -69,7 +70,7 @@ impl<'c, 's, 'g, 'p> Contexts<'c, 's, 'g, 'p> {
                 break;
             }
         }
-        let mut solved = self.solved.borrow_mut();
+        let mut solved = self.conditions.shared.active.functions.borrow_mut();
         for (func, found) in ways {
             let unsettled = found.is_none() || changed.contains(&func);
             solved.insert(func, if unsettled { Ways::free() } else { found });
@@ -84,7 +85,7 @@ impl<'c, 's, 'g, 'p> Contexts<'c, 's, 'g, 'p> {
                 let above = match around {
                     None => Ways::free(),
                     Some(above) if open.contains(above) => ways.get(above).cloned().unwrap_or_default(),
-                    Some(above) => self.solved.borrow().get(above).cloned().unwrap_or_else(Ways::free),
+                    Some(above) => self.known(*above).unwrap_or_else(Ways::free),
                 };
                 any.add_all(&above.with(here));
                 if any.is_free() {
@@ -99,12 +100,13 @@ impl<'c, 's, 'g, 'p> Contexts<'c, 's, 'g, 'p> {
     /// The functions above one that are not solved yet, itself first.
     fn open_above(&self, func: FuncRef) -> Vec<FuncRef> {
         let mut out = vec![func];
+        let mut seen: FxHashSet<FuncRef> = [func].into_iter().collect();
         let mut next = 0;
         while let Some(func) = out.get(next).copied() {
             next += 1;
             for (above, _) in self.sites(func).iter().flatten() {
                 let Some(above) = above else { continue };
-                if out.len() < MAX_FUNCTIONS && !out.contains(above) && !self.solved.borrow().contains_key(above) {
+                if out.len() < MAX_FUNCTIONS && self.known(*above).is_none() && seen.insert(*above) {
                     out.push(*above);
                 }
             }
@@ -114,11 +116,12 @@ impl<'c, 's, 'g, 'p> Contexts<'c, 's, 'g, 'p> {
 
     /// The levels to pass on the way to a function; none if it runs always, as far as can be seen.
     fn sites(&self, func: FuncRef) -> Rc<[Level]> {
-        if let Some(known) = self.sites.borrow().get(&func) {
+        let memo = &self.conditions.shared.active.sites;
+        if let Some(known) = memo.borrow().get(&func) {
             return known.clone();
         }
         let out: Rc<[Level]> = if self.is_start(func) { Rc::from([]) } else { self.levels(func).into() };
-        self.sites.borrow_mut().insert(func, out.clone());
+        memo.borrow_mut().insert(func, out.clone());
         out
     }
 
@@ -179,16 +182,29 @@ impl<'c, 's, 'g, 'p> Contexts<'c, 's, 'g, 'p> {
         let shared = self.conditions.shared;
         let program = shared.program();
         let name = program.func(func).name;
-        let files = program.files_with(name);
+        let Some(class) = program.method_class(func) else { return Vec::new() };
+        if program.is_property(func) {
+            return shared.graph.reads_of_attr(class, name).iter().map(|(at, _)| *at).collect();
+        }
+        let mut files = program.files_with(name).to_vec();
+        if files.len() > MAX_FILES {
+            // A common name: whoever calls it has such an object, and says so.
+            let names = shared.graph.names_of(class);
+            files.retain(|f| names.iter().any(|n| program.has_word(*f, *n)));
+        }
         if files.len() > MAX_FILES {
             return Vec::new();
         }
-        if let (Some(class), true) = (program.method_class(func), program.is_property(func)) {
-            return shared.graph.reads_of_attr(class, name).iter().map(|(at, _)| *at).collect();
-        }
-        let mut out: Vec<ExprRef> = shared.graph.types.callers(func).iter().map(|s| s.call).collect();
-        for file in files.iter().copied() {
+        program.parse_all(&files);
+        let mut out = Vec::new();
+        for file in files {
             let ir = program.ir(file);
+            for call in program.calls_named(file, name) {
+                let call = ExprRef { file, expr: *call };
+                if shared.graph.types.callees(call).iter().any(|(f, _, _)| *f == func) {
+                    out.push(call);
+                }
+            }
             for at in program.attrs_named(file, name) {
                 let called = matches!(ir.exprs[at.index()].parent, Parent::Expr(up)
                     if matches!(ir.expr(up), Expr::Call { func, .. } if func == at));

@@ -8,14 +8,34 @@
 mod condition;
 mod consumption;
 mod context;
+mod idle;
+mod operand;
 mod resolution;
+mod uses;
+mod ways;
 
 use super::facts::Facts;
 use super::report::{ActiveWhen, Grade};
-use crate::program::FuncRef;
-use condition::{Condition, Conditions, Ways};
-use context::Contexts;
+use crate::program::{ExprRef, FuncRef};
+use condition::{Condition, Conditions};
+use consumption::Consumption;
+use context::{Contexts, Level};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
+use ways::{All, Ways};
+
+/// What is known of tests and functions, whatever the field.
+#[derive(Default)]
+pub struct Known {
+    /// What a test, and whether it is to hold, asks of fields.
+    tests: RefCell<FxHashMap<(ExprRef, bool), Rc<[Condition]>>>,
+    /// The levels to pass on the way to a function.
+    sites: RefCell<FxHashMap<FuncRef, Rc<[Level]>>>,
+    /// The ways by which a function comes to run.
+    functions: RefCell<FxHashMap<FuncRef, Ways>>,
+}
 
 /// More alternatives than this are no help to anyone.
 const MAX_ALTERNATIVES: usize = 2;
@@ -23,22 +43,25 @@ const MAX_ALTERNATIVES: usize = 2;
 pub fn claim(facts: &Facts) -> Vec<ActiveWhen> {
     let conditions = Conditions::new(facts.shared);
     let contexts = Contexts::new(&conditions);
-    let ways = consumption::ways(facts, &conditions, &contexts);
-    let ways = resolution::settled(facts, &conditions, &ways);
-    let Some(common) = ways.common() else { return Vec::new() };
+    let consumption = Consumption::of(facts, &conditions, &contexts);
+    let ways = resolution::settled(facts, &conditions, &consumption.ways());
     let near = consumption::only_function(facts);
-    let shown = common.iter().filter(|c| says_something(facts, c));
-    let mut out: Vec<ActiveWhen> = shown.map(|c| entry(facts, &[c], None, is_near(facts, c, near))).collect();
-    out.extend(alternatives(facts, &ways, &common));
+    let own = consumption.own_amount();
+    let mut out: Vec<ActiveWhen> = own.iter().map(|c| entry(facts, &[c], None, is_near(facts, c, near))).collect();
+    if let Some(common) = ways.common() {
+        let shown = common.iter().filter(|c| !c.fields.contains(&facts.field()));
+        out.extend(shown.map(|c| entry(facts, &[c], None, is_near(facts, c, near))));
+        out.extend(alternatives(facts, &ways, &common));
+    }
     out.sort_by(|a, b| (&a.any_of, &a.path, a.line, &a.condition).cmp(&(&b.any_of, &b.path, b.line, &b.condition)));
     out
 }
 
 /// What is left of each way beside the common conditions, if each has something left.
-fn alternatives(facts: &Facts, ways: &Ways, common: &condition::All) -> Vec<ActiveWhen> {
+fn alternatives(facts: &Facts, ways: &Ways, common: &All) -> Vec<ActiveWhen> {
     let mut groups: Vec<Vec<&Condition>> = Vec::new();
     for way in ways.iter() {
-        let rest = way.iter().filter(|c| !common.has(c) && says_something(facts, c) && !c.is_self(facts.field()));
+        let rest = way.iter().filter(|c| !common.has(c) && !c.fields.contains(&facts.field()));
         let rest: Vec<&Condition> = rest.collect();
         if rest.is_empty() {
             return Vec::new();
@@ -54,12 +77,6 @@ fn alternatives(facts: &Facts, ways: &Ways, common: &condition::All) -> Vec<Acti
 /// Does the condition stand in the one function that reads the field?
 fn is_near(facts: &Facts, condition: &Condition, near: Option<FuncRef>) -> bool {
     near.is_some() && facts.shared.processes.function_around(condition.at) == near
-}
-
-/// That a switch must be on, or an optional value given, to have an effect goes without saying; a number that means
-/// "off" does not.
-fn says_something(facts: &Facts, condition: &Condition) -> bool {
-    !condition.fields.contains(&facts.field()) || (condition.is_self(facts.field()) && condition.is_amount)
 }
 
 fn entry(facts: &Facts, conditions: &[&Condition], any_of: Option<&str>, near: bool) -> ActiveWhen {

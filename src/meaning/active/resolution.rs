@@ -5,7 +5,8 @@
 //! one case alone brings that case into whatever asks for the switch to be off.
 
 use super::super::facts::Facts;
-use super::condition::{All, Condition, Conditions, Ways};
+use super::condition::{Condition, Conditions};
+use super::ways::{All, Ways};
 use crate::program::*;
 use crate::syntax::ir::*;
 use std::collections::{BTreeMap, BTreeSet};

@@ -87,12 +87,23 @@ fn of_field(program: &Program, field: &RawField) -> Option<Registration> {
         type_expr,
         default: Unset::OfField(field.name),
         choices,
+        choices_expr: given("choices"),
         constant: given("const"),
         required,
         help,
         deprecated,
         place: (file, program.ir(file).span(field.target)),
+        extra: action_keywords(program, given("action_kwargs")),
         derived: true,
         flags,
     })
+}
+
+/// `action_kwargs={"name": value}`
+fn action_keywords(program: &Program, at: Option<ExprRef>) -> Vec<(Sym, ExprRef)> {
+    let Some(at) = at else { return Vec::new() };
+    let ir = program.ir(at.file);
+    let Expr::Dict(items) = ir.expr(at.expr) else { return Vec::new() };
+    let named = items.iter().filter_map(|(key, value)| Some((ir.str_value((*key)?)?, *value)));
+    named.map(|(name, expr)| (name, ExprRef { file: at.file, expr })).collect()
 }

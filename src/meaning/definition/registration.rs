@@ -60,12 +60,15 @@ pub struct Registration {
     pub type_expr: Option<ExprRef>,
     pub default: Unset,
     pub choices: Choices,
+    pub choices_expr: Option<ExprRef>,
     pub constant: Option<ExprRef>,
     pub required: bool,
     pub help: Option<String>,
     pub deprecated: Option<String>,
     /// The first spelling, where it is written.
     pub place: (FileId, Span),
+    /// Keywords that an action class of the tree takes beside those of argparse.
+    pub extra: Vec<(Sym, ExprRef)>,
     /// From the declaration, not by hand.
     pub derived: bool,
 }
@@ -297,6 +300,10 @@ impl Walk<'_> {
             false => help.as_deref().and_then(|h| deprecation::notice(h, &flags)),
         };
         let default = self.default(keyword("default"), action);
+        let extra = args.iter().filter_map(|a| match a.kind {
+            ArgKind::Keyword(k) if !ARGPARSE_KEYWORDS.contains(&k.as_str()) => Some((k, here(a.value))),
+            _ => None,
+        });
         let type_expr = keyword("type");
         self.out.registrations.push(Registration {
             dest,
@@ -308,11 +315,13 @@ impl Walk<'_> {
             type_expr,
             default,
             choices: Choices::of(program, keyword("choices")),
+            choices_expr: keyword("choices"),
             constant: keyword("const"),
             required: keyword("required").and_then(|e| program.constant(e)) == Some(Value::Bool(true)),
             help,
             deprecated,
             place: (file, place),
+            extra: extra.collect(),
             derived: false,
             flags,
         });
@@ -352,6 +361,10 @@ impl Walk<'_> {
         }
     }
 }
+
+/// What `add_argument` itself takes.
+const ARGPARSE_KEYWORDS: [&str; 11] =
+    ["action", "nargs", "const", "default", "type", "choices", "required", "help", "metavar", "dest", "version"];
 
 /// `--x` gets its `--no-x`, as `argparse.BooleanOptionalAction` does.
 pub fn add_negations(flags: &mut Vec<String>) {

@@ -36,18 +36,20 @@ fn mentioned(facts: &Facts) -> bool {
 
 /// `thing.field`, where the thing can be the record.
 fn attribute(facts: &Facts, file: FileId) -> bool {
+    let mentions = facts.shared.program().attrs_named(file, facts.field());
+    mentions.iter().any(|at| can_be_read(facts, ExprRef { file, expr: *at }))
+}
+
+/// Can an attribute of the field's name be a read of it, for all we know?
+pub fn can_be_read(facts: &Facts, here: ExprRef) -> bool {
     let shared = facts.shared;
-    let ir = shared.ir(file);
-    shared.program().attrs_named(file, facts.field()).iter().any(|at| {
-        let here = ExprRef { file, expr: *at };
-        let Expr::Attr { base, .. } = ir.expr(*at) else { return false };
-        if facts.accesses.iter().any(|a| a.at == here) || shared.program().is_store(file, *at) {
-            return false;
-        }
-        let base = ExprRef { file, expr: *base };
-        // `Record.field` is the declared default.
-        !names_record_class(facts, base) && !is_external(facts, base) && !is_other(facts, base)
-    })
+    let Expr::Attr { base, .. } = shared.ir(here.file).expr(here.expr) else { return false };
+    if facts.accesses.iter().any(|a| a.at == here) || shared.program().is_store(here.file, here.expr) {
+        return false;
+    }
+    let base = ExprRef { file: here.file, expr: *base };
+    // `Record.field` is the declared default.
+    !names_record_class(facts, base) && !is_external(facts, base) && !is_other(facts, base)
 }
 
 /// Is the thing known to be an object that has an attribute of this name itself?
@@ -88,8 +90,22 @@ fn named(facts: &Facts, file: FileId) -> bool {
         let is_name = matches!(&node.kind, Expr::Str(text) if *text == field);
         is_name
             && !is_dest(ir, node.parent)
+            && !is_ordered(facts, ir, node.parent)
             && !facts.accesses.iter().any(|a| a.at.file == file && a.place == node.span)
     })
+}
+
+/// An entry of the list that gives the order of the declarations.
+fn is_ordered(facts: &Facts, ir: &FileIr, parent: Parent) -> bool {
+    let Parent::Expr(list) = parent else { return false };
+    let Parent::Stmt(stmt) = ir.exprs[list.index()].parent else { return false };
+    let order = &facts.shared.program().profile.declaration.order;
+    let is_order = |target: &ExprId| last_name(ir, *target).is_some_and(|n| n == order.as_str());
+    match &ir.stmt(stmt).kind {
+        Stmt::Assign { targets, .. } => targets.iter().any(is_order),
+        Stmt::AnnAssign { target, .. } => is_order(target),
+        _ => false,
+    }
 }
 
 /// `dest="field"`

@@ -8,6 +8,7 @@ mod rewritten;
 mod sentinel;
 pub mod table;
 
+pub use dead::can_be_read;
 pub use rewritten::fills_unset;
 
 use super::facts::Facts;
