@@ -81,9 +81,11 @@ fn is_literal(ir: &FileIr, e: ExprId) -> bool {
     matches!(ir.expr(e), Expr::Int(_) | Expr::Float(_) | Expr::None)
 }
 
-/// A literal, or a constant of a module.
+/// A literal, or a constant of a module; a name in capitals is one by convention.
 fn is_fixed(facts: &Facts, at: ExprRef) -> bool {
-    is_literal(facts.shared.ir(at.file), at.expr) || facts.shared.program().constant(at).is_some()
+    let ir = facts.shared.ir(at.file);
+    let in_capitals = || matches!(ir.expr(at.expr), Expr::Name(n) if n.len() > 1 && !n.chars().any(char::is_lowercase));
+    is_literal(ir, at.expr) || in_capitals() || facts.shared.program().constant(at).is_some()
 }
 
 /// Is the expression computed from a reading of the clock?

@@ -48,10 +48,12 @@ pub fn found(facts: &Facts, call: ExprRef) -> Option<Found> {
     }
 }
 
-/// Does the name of the function or class around say that it makes host memory?
+/// Does the name of the function, the class or the file around say that it makes host memory?
 fn named_for_host(facts: &Facts, call: ExprRef) -> bool {
     let name = facts.shared.function_name(call).to_lowercase();
+    let path = &facts.shared.program().file(call.file).path;
     ["host", "cpu", "pin_memory", "pinned"].iter().any(|word| name.contains(word))
+        || path.split(['/', '_', '.']).any(|word| word == "host")
 }
 
 /// `torch.ones(n).cuda()`

@@ -46,7 +46,7 @@ const AMOUNTS: [&str; 4] = ["host-memory", "device-memory", "scheduling-limit", 
 /// Kinds that say something of the value itself, not of what foreign code made of it.
 const OF_THE_VALUE: [&str; 3] = ["log", "kernel-choice", "metric"];
 /// A reader gains nothing from more places of one kind; the nearest are kept.
-const MAX_PLACES: usize = 60;
+const MAX_PLACES: usize = 100;
 
 /// A sink before it is graded.
 #[derive(Clone)]
@@ -148,6 +148,7 @@ fn found_at(facts: &Facts, shape: Shape, id: StateId, at: ExprRef) -> Vec<Found>
             out.extend(limits::found(facts, at, state.cost, state.distance));
         }
         out.extend(starts::counted(facts, at, kind));
+        out.extend(gates::switched(facts, at, kind, state.cost));
     } else {
         out.extend(choices::found(facts, at, kind));
         out.extend(gates::found(facts, shape, at, kind));
