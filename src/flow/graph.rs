@@ -168,9 +168,13 @@ pub struct Graph<'p> {
     memo: RefCell<FxHashMap<Node, Rc<Steps>>>,
     attr_reads: RefCell<FxHashMap<(ClassRef, Sym), Uses>>,
     single: RefCell<FxHashMap<ClassRef, bool>>,
+    givers: RefCell<FxHashMap<(ClassRef, Sym), usize>>,
     /// The namespace of each field that has one.
     namespaces: FxHashMap<Sym, Sym>,
 }
+
+/// What tells the size of an object.
+const MEASURES: [&str; 6] = ["len", "shape", "size", "numel", "nbytes", "element_size"];
 
 /// Above this many files that mention an attribute's name, only those that also mention the class, or a name that the
 /// tree annotates with it, are looked at.
@@ -190,6 +194,7 @@ impl<'p> Graph<'p> {
             memo: RefCell::default(),
             attr_reads: RefCell::default(),
             single: RefCell::default(),
+            givers: RefCell::default(),
             namespaces,
         }
     }
@@ -272,12 +277,7 @@ impl<'p> Graph<'p> {
             return known.clone();
         }
         let program = self.program;
-        let mut files = program.files_using(attr, WordUses::ATTRIBUTE.or(WordUses::QUOTED));
-        if files.len() > MANY_FILES {
-            let names = self.names_of(class);
-            files.retain(|f| names.iter().any(|n| program.has_word(*f, *n)));
-        }
-        program.parse_all(&files);
+        let files = self.files_with_attr(class, attr);
         let mut out = Vec::new();
         for file in files.iter().copied() {
             let ir = program.ir(file);
@@ -305,6 +305,50 @@ impl<'p> Graph<'p> {
         let out: Rc<[_]> = out.into();
         self.attr_reads.borrow_mut().insert((class, attr), out.clone());
         out
+    }
+
+    /// The files that can mention an attribute of the class, parsed.
+    fn files_with_attr(&self, class: ClassRef, attr: Sym) -> Vec<FileId> {
+        let program = self.program;
+        let mut files = program.files_using(attr, WordUses::ATTRIBUTE.or(WordUses::QUOTED));
+        if files.len() > MANY_FILES {
+            let names = self.names_of(class);
+            files.retain(|f| names.iter().any(|n| program.has_word(*f, *n)));
+        }
+        program.parse_all(&files);
+        files
+    }
+
+    /// At how many places is an attribute of a record given a value: by its constructor, or by a store from outside?
+    pub fn givers(&self, class: ClassRef, attr: Sym) -> usize {
+        if let Some(known) = self.givers.borrow().get(&(class, attr)) {
+            return *known;
+        }
+        let program = self.program;
+        let name = program.class(class).name;
+        let position = program.record_fields(class).iter().position(|f| f.0 == attr);
+        let gives = |args: &[Arg]| {
+            args.iter().any(|a| a.kind == ArgKind::Keyword(attr) || a.kind == ArgKind::DoubleStar)
+                || position.is_some_and(|p| args.get(p).is_some_and(|a| a.kind == ArgKind::Positional))
+        };
+        let mut found = 0;
+        for file in program.files_with(name).iter().copied() {
+            let ir = program.ir(file);
+            let calls = program.calls_named(file, name).iter();
+            found += calls.filter(|c| matches!(ir.expr(**c), Expr::Call { args, .. } if gives(args))).count();
+        }
+        for file in self.files_with_attr(class, attr) {
+            let ir = program.ir(file);
+            let stores = program.attrs_named(file, attr).iter().filter(|at| program.is_store(file, **at));
+            found += stores
+                .filter(|at| match ir.expr(**at) {
+                    Expr::Attr { base, .. } => self.may_be(ExprRef { file, expr: *base }, class).is_some(),
+                    _ => false,
+                })
+                .count();
+        }
+        self.givers.borrow_mut().insert((class, attr), found);
+        found
     }
 
     /// Is the class (or a subclass) constructed at one place of the tree at most?
@@ -389,6 +433,12 @@ impl<'p> Stepper<'_, 'p> {
     fn outer(&mut self, file: FileId, to: ExprId, path: Path, op: Option<Op>) {
         let kind = match op {
             Some(Op::Compare { .. } | Op::Not) => Kind::Predicate,
+            Some(Op::Call { name, .. }) if self.program().profile.makes_memory(&name) => Kind::Object,
+            Some(Op::Call { name, .. } | Op::Method { name, .. })
+                if self.node.kind == Kind::Object && MEASURES.contains(&name.as_str()) =>
+            {
+                Kind::Value
+            }
             _ => self.node.kind,
         };
         let node = Node { slot: Slot::Expr(ExprRef { file, expr: to }), path, kind };
@@ -779,6 +829,12 @@ impl<'p> Stepper<'_, 'p> {
         let program = self.program();
         let ir = program.ir(call.file);
         let name = last_name(ir, func).unwrap_or_default();
+        if let ArgKind::Keyword(field) = args[i].kind
+            && self.rewrites(name, field)
+        {
+            self.push(Slot::Field(field), self.node.path, EdgeKind::Attribute, None, true);
+            return;
+        }
         let callees = self.graph.types.callees(call);
         let mut entered = false;
         for (callee, _, sure) in &callees {
@@ -817,6 +873,13 @@ impl<'p> Stepper<'_, 'p> {
             _ => Path::default(),
         };
         self.outer(call.file, call.expr, path, Some(Op::Call { name, at: call.expr }));
+    }
+
+    /// Is it a call that declares another value of a field: `override("source", field=value)`?
+    fn rewrites(&self, name: Sym, field: Sym) -> bool {
+        let resolution = &self.program().profile.resolution;
+        let names = resolution.declare.iter().chain(&resolution.overrides);
+        self.graph.is_namespaced(field) && names.into_iter().any(|n| name == n.as_str())
     }
 
     /// Into the parameter of a function of the tree.

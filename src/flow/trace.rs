@@ -6,7 +6,7 @@
 
 use super::graph::*;
 use crate::program::*;
-use crate::syntax::ir::{Expr, UnaryOp};
+use crate::syntax::ir::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -57,7 +57,7 @@ fn dilution(graph: &Graph, node: &Node, edge: &Edge) -> u32 {
     let op = match edge.op {
         None => {
             return match (node.kind, edge.kind) {
-                (Kind::Object, EdgeKind::Attribute | EdgeKind::Return | EdgeKind::Global) => 2,
+                (Kind::Object, EdgeKind::Attribute | EdgeKind::Global) => 2,
                 (_, EdgeKind::Attribute) if !edge.sure => merging(graph, node, &edge.to),
                 (_, EdgeKind::Return) if !edge.sure => 1,
                 _ => 0,
@@ -66,48 +66,63 @@ fn dilution(graph: &Graph, node: &Node, edge: &Edge) -> u32 {
         Some((file, op)) => (file, op),
     };
     match op {
-        (file, Op::Binary { other, .. }) => {
-            let ir = graph.program.ir(file);
-            let constant = |e: &Expr| matches!(e, Expr::Int(_) | Expr::Float(_) | Expr::Str(_));
-            let is_constant = match ir.expr(other) {
-                Expr::Unary { op: UnaryOp::Neg, operand } => constant(ir.expr(*operand)),
-                Expr::Bin { left, right, .. } => constant(ir.expr(*left)) && constant(ir.expr(*right)),
-                e => constant(e),
-            };
-            u32::from(!is_constant)
-        }
+        (file, Op::Binary { other, .. }) => u32::from(!is_constant(graph.program.ir(file), other)),
+        (_, Op::Call { name, .. }) if graph.program.profile.makes_memory(&name) => 2,
         (file, Op::Call { name, at }) => match name.as_str() {
             "int" | "float" | "str" | "bool" | "list" | "tuple" | "set" | "sorted" | "round" | "ceil" | "floor"
-            | "abs" | "range" | "dict" | "deepcopy" | "copy" | "enumerate" | "Path" | "loads" | "tensor"
+            | "abs" | "range" | "dict" | "deepcopy" | "copy" | "enumerate" | "Path" | "loads" | "prod" | "tensor"
             | "as_tensor" => 0,
             "arange" => 1,
-            // A buffer of that size, and what is put into it.
-            "empty" | "zeros" | "ones" | "full" | "empty_strided" | "rand" | "randn" => 6,
             "max" | "min" | "len" | "sum" => match graph.program.ir(file).expr(at) {
-                Expr::Call { args, .. } if args.len() > 1 => 1,
+                Expr::Call { args, .. } => {
+                    let others = args.iter().filter(|a| !is_constant(graph.program.ir(file), a.value)).count();
+                    u32::from(others > 1)
+                }
                 _ => 0,
             },
             _ => 3,
         },
         (_, Op::Method { name, .. }) if name == "item" => 0,
         (_, Op::Method { .. }) => 2,
-        (_, Op::Compare { .. } | Op::Select { .. }) => 2,
+        (file, Op::Select { at }) => match graph.program.ir(file).expr(at) {
+            // How much is taken says nothing of what is.
+            Expr::Subscript { index, .. } if matches!(graph.program.ir(file).expr(*index), Expr::Slice { .. }) => 4,
+            _ => 2,
+        },
+        (_, Op::Compare { .. }) => 2,
         (_, Op::Not | Op::Negate | Op::Iterate) => 0,
         (_, Op::Element) => 1,
         (_, Op::Format) => 4,
     }
 }
 
-/// How much is lost where objects that are made at several places share an attribute. What an object reads of itself is
-/// its own; records are made anew for each piece of work, so that a read of one is seldom of this one.
-fn merging(graph: &Graph, from: &Node, to: &Node) -> u32 {
-    let (Slot::Attr(class, _), Slot::Expr(at)) = (from.slot, to.slot) else { return 1 };
-    let ir = graph.program.ir(at.file);
-    match ir.expr(at.expr) {
-        _ if graph.program.is_record_like(class) => 3,
-        Expr::Attr { base, .. } if matches!(ir.expr(*base), Expr::Name(name) if name == "self") => 0,
-        _ => 1,
+/// A number or text, negated or computed from two.
+fn is_constant(ir: &FileIr, at: ExprId) -> bool {
+    let literal = |e: ExprId| matches!(ir.expr(e), Expr::Int(_) | Expr::Float(_) | Expr::Str(_));
+    match ir.expr(at) {
+        Expr::Unary { op: UnaryOp::Neg, operand } => literal(*operand),
+        Expr::Bin { left, right, .. } => literal(*left) && literal(*right),
+        _ => literal(at),
     }
+}
+
+/// How much is lost where objects that are made at several places share an attribute. What an object reads of itself is
+/// its own; records are made anew for each piece of work, so that the more places fill one, the less a read is of this.
+fn merging(graph: &Graph, from: &Node, to: &Node) -> u32 {
+    let (Slot::Attr(class, attr), Slot::Expr(at)) = (from.slot, to.slot) else { return 1 };
+    let ir = graph.program.ir(at.file);
+    if graph.program.is_record_like(class) {
+        return match graph.givers(class, attr) {
+            0..=1 => 0,
+            2..=4 => 1,
+            _ => 3,
+        };
+    }
+    let own = match ir.expr(at.expr) {
+        Expr::Attr { base, .. } => matches!(ir.expr(*base), Expr::Name(name) if name == "self"),
+        _ => false,
+    };
+    u32::from(!own)
 }
 
 struct Walk<'g, 'p> {
@@ -259,7 +274,7 @@ impl Walk<'_, '_> {
     /// A value has reached the return of a function.
     fn leave(&mut self, id: StateId, func: FuncRef, entry: Option<Node>) {
         let inside = |entry: &Node| match entry.slot {
-            Slot::Def(file, scope, _) => file == func.file && scope == crate::syntax::ir::Scope::Func(func.func),
+            Slot::Def(file, scope, _) => file == func.file && scope == Scope::Func(func.func),
             _ => false,
         };
         match entry.filter(inside) {

@@ -146,7 +146,8 @@ pub struct Resolution {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SinkRule {
-    /// The kind of sink, as in the report; `allocation` is host or device memory by its arguments.
+    /// The kind of sink, as in the report; `allocation` is host or device memory by its arguments, `shape` is none but
+    /// gives a memory of that shape.
     pub kind: String,
     /// Dotted names of what is called, from the right: `time.sleep`; `*` ends a prefix: `logger.*`.
     pub calls: Vec<String>,
@@ -166,7 +167,16 @@ pub struct SinkRule {
 
 impl SinkRule {
     pub fn matches(&self, name: &str) -> bool {
-        self.calls.iter().any(|call| call == "*" || ends_with_parts(name, call))
+        !self.is_shape() && self.calls.iter().any(|call| call == "*" || ends_with_parts(name, call))
+    }
+
+    /// Do its calls answer with memory, of the size or shape that they are given?
+    fn makes_memory(&self) -> bool {
+        self.kind == "allocation" || self.is_shape()
+    }
+
+    fn is_shape(&self) -> bool {
+        self.kind == "shape"
     }
 
     /// Is this rule about some arguments only?
@@ -316,10 +326,15 @@ impl UnitWords {
     }
 }
 
-/// Does a dotted name end with these parts, `*` being any one part?
+/// Does a dotted name end with these parts, `*` at the end of one being anything?
 fn ends_with_parts(name: &str, parts: &str) -> bool {
     let mut name = name.rsplit('.');
-    parts.rsplit('.').all(|part| name.next().is_some_and(|n| part == "*" || n == part))
+    parts.rsplit('.').all(|part| {
+        name.next().is_some_and(|n| match part.strip_suffix('*') {
+            Some(start) => n.starts_with(start),
+            None => n == part,
+        })
+    })
 }
 
 /// Does the text hold the phrase between word boundaries?
@@ -445,6 +460,12 @@ impl Profile {
 
     pub fn folder_kind(&self, path: &str) -> Option<&str> {
         self.process.folders.iter().find(|(start, _)| path.starts_with(start.as_str())).map(|(_, kind)| kind.as_str())
+    }
+
+    /// Is a call of this name given a size, and does it answer with memory of that size?
+    pub fn makes_memory(&self, name: &str) -> bool {
+        let of_memory = self.sinks.iter().filter(|rule| rule.makes_memory());
+        of_memory.flat_map(|rule| &rule.calls).any(|call| ends_with_parts(name, call.rsplit('.').next().unwrap_or(call)))
     }
 
     pub fn is_axis(&self, name: &str) -> bool {

@@ -5,8 +5,10 @@
 //! the choice between the arms.
 
 use super::{Found, calls, memory};
-use crate::flow::graph::Kind;
+use crate::flow::graph::{Kind, Node, Slot};
 use crate::flow::guards;
+use crate::flow::origin::assigned_value;
+use crate::flow::trace::{State, Trace};
 use crate::meaning::facts::Facts;
 use crate::program::profile::Shape;
 use crate::program::types::Type;
@@ -27,10 +29,27 @@ const GATED: [&str; 9] = [
 ];
 /// Kinds that count one level down, where a call is less telling.
 const GATED_BELOW: [&str; 3] = ["metric", "thread-count", "process-count"];
+/// A shape is given to what makes memory within a few steps.
+const MAX_STATES_OF_SHAPE: usize = 80;
 /// Functions with more text than this (in bytes) do more than what the test is about.
 const MAX_BODY: u32 = 6_000;
+/// How diluted the answer to a test of a number may be.
+const MAX_COST_OF_SWITCH: u32 = 3;
 /// How many statements after an early exit are its doing.
 const MAX_AFTER_EXIT: usize = 4;
+
+/// A number compared with a literal is a switch: `if value == 1: connect(here) else: connect(there)`.
+pub fn switched(facts: &Facts, at: ExprRef, kind: Kind, cost: u32) -> Vec<Found> {
+    let ir = facts.shared.ir(at.file);
+    if kind != Kind::Predicate || cost > MAX_COST_OF_SWITCH || !asks_for_number(ir, at.expr) {
+        return Vec::new();
+    }
+    let Some(gate) = Gate::around(ir, at.expr) else { return Vec::new() };
+    let scope = ir.scope_of(at.expr);
+    let calls = gate.spans.iter().flat_map(|span| calls_in(facts, at.file, *span, scope));
+    let known = calls.filter_map(|call| gated_kind(facts, call)).filter(|f| !super::MEMORY.contains(&f.kind.as_str()));
+    known.map(|f| Found { guessed: true, ..f }).collect()
+}
 
 pub fn found(facts: &Facts, shape: Shape, at: ExprRef, kind: Kind) -> Vec<Found> {
     let ir = facts.shared.ir(at.file);
@@ -52,6 +71,9 @@ pub fn found(facts: &Facts, shape: Shape, at: ExprRef, kind: Kind) -> Vec<Found>
             }
         }
         out.extend(stores_in(facts, at.file, *span, scope));
+        if gate.arms > 1 && names_literal(ir, at.expr) {
+            out.extend(shapes_in(facts, at.file, *span, scope));
+        }
     }
     if in_record {
         out.retain(|f| f.kind == "env-var");
@@ -139,6 +161,12 @@ fn is_plain_test(ir: &FileIr, at: ExprId) -> bool {
     }
 }
 
+/// `value == 1`, `value > 0`
+fn asks_for_number(ir: &FileIr, at: ExprId) -> bool {
+    let Expr::Compare { rest, .. } = ir.expr(at) else { return false };
+    matches!(rest[..], [(_, right)] if matches!(ir.expr(right), Expr::Int(_)))
+}
+
 /// Does a test of a text ask which one it is, rather than whether there is one? A member of a closed set may do both.
 fn asks_which(facts: &Facts, ir: &FileIr, at: ExprId) -> bool {
     !facts.declared.definition.choices.is_empty() || names_literal(ir, at) || matches!(ir.expr(at), Expr::Call { .. })
@@ -201,6 +229,44 @@ fn stores_in(facts: &Facts, file: FileId, span: Span, scope: Scope) -> Vec<Found
         .filter(|(rule, _)| rule.kind == "env-var")
         .map(|(rule, at)| Found::new(&rule.kind, at))
         .collect()
+}
+
+/// Memory whose shape is chosen here: `if value == "a": shape = (n, m) elif …`, later `torch.empty(shape)`.
+fn shapes_in(facts: &Facts, file: FileId, span: Span, scope: Scope) -> Vec<Found> {
+    let program = facts.shared.program();
+    let ir = program.ir(file);
+    let defuse = program.defuse(file, scope);
+    let inside = |at: &ExprId| ir.span(*at).start >= span.start && ir.span(*at).end <= span.end;
+    let chosen = defuse.by_target.iter().filter(|(target, _)| inside(target));
+    let shapes = chosen.filter(|(target, _)| {
+        assigned_value(ir, **target).is_some_and(|value| matches!(ir.expr(value), Expr::Tuple(_) | Expr::List(_)))
+    });
+    let uses = shapes.flat_map(|(_, def)| defuse.uses.get(def.0 as usize).cloned().unwrap_or_default());
+    let mut uses: Vec<ExprId> = uses.filter(|at| !inside(at)).collect();
+    uses.sort();
+    uses.dedup();
+    uses.into_iter().filter_map(|expr| sized_by(facts, ExprRef { file, expr })).collect()
+}
+
+/// The call that a shape is given to, if memory is made there or in what it calls.
+fn sized_by(facts: &Facts, shape: ExprRef) -> Option<Found> {
+    let ir = facts.shared.ir(shape.file);
+    let Parent::Expr(up) = ir.exprs[shape.expr.index()].parent else { return None };
+    if !matches!(ir.expr(up), Expr::Call { .. }) {
+        return None;
+    }
+    let trace = Trace::bounded(facts.shared.graph, &[(shape, Kind::Value)], MAX_STATES_OF_SHAPE);
+    let made = trace.ids().find_map(|id| match trace.state(id) {
+        State { node: Node { slot: Slot::Expr(at), kind: Kind::Value, .. }, cost: 0, .. } => {
+            let (rule, call) = calls::rule_at(facts, *at)?;
+            match rule.kind.as_str() {
+                "allocation" => memory::found(facts, call),
+                kind => super::MEMORY.contains(&kind).then(|| Found::new(kind, call)),
+            }
+        }
+        _ => None,
+    })?;
+    Some(Found { at: ExprRef { file: shape.file, expr: up }, ..made })
 }
 
 /// In code that computes, arms that construct, import or call different things are a choice of implementation.

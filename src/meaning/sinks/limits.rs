@@ -27,7 +27,7 @@ pub fn found(facts: &Facts, at: ExprRef, cost: u32, distance: u32) -> Vec<Found>
         }
         Expr::Call { func, args } if cost <= MAX_COST_OF_BOUND && args.len() > 1 => {
             let bounds = matches!(ir.expr(*func), Expr::Name(n) if *n == "min");
-            let literal = args.iter().any(|a| is_literal(ir, a.value));
+            let literal = args.iter().any(|a| is_fixed(facts, ExprRef { file: at.file, expr: a.value }));
             let counts = bounds && !literal && schedules(facts, whole);
             counts.then(|| Found::new("scheduling-limit", at)).into_iter().collect()
         }
@@ -79,6 +79,13 @@ fn is_ordered(rest: &[(CmpOp, ExprId)]) -> bool {
 
 fn is_literal(ir: &FileIr, e: ExprId) -> bool {
     matches!(ir.expr(e), Expr::Int(_) | Expr::Float(_) | Expr::None)
+}
+
+/// A literal, or a constant of a module; a name in capitals is one by convention.
+fn is_fixed(facts: &Facts, at: ExprRef) -> bool {
+    let ir = facts.shared.ir(at.file);
+    let in_capitals = || matches!(ir.expr(at.expr), Expr::Name(n) if n.len() > 1 && !n.chars().any(char::is_lowercase));
+    is_literal(ir, at.expr) || in_capitals() || facts.shared.program().constant(at).is_some()
 }
 
 /// Is the expression computed from a reading of the clock?

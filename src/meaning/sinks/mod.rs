@@ -22,8 +22,8 @@ use crate::syntax::ir::*;
 
 /// How diluted a value may be (see `flow::trace`) to count for a kind of sink.
 const REACH: [(&str, u32); 14] = [
-    ("host-memory", 2),
-    ("device-memory", 2),
+    ("host-memory", 5),
+    ("device-memory", 5),
     ("network", 4),
     ("timeout", 2),
     ("process-count", 1),
@@ -31,13 +31,16 @@ const REACH: [(&str, u32); 14] = [
     ("file", 4),
     ("env-var", 5),
     ("kernel-choice", 3),
-    ("scheduling-limit", 4),
+    ("scheduling-limit", 5),
     ("collective", 1),
-    ("log", 6),
-    ("metric", 2),
+    ("log", 4),
+    ("metric", 4),
     ("model-load", 3),
 ];
 const REACH_OF_OTHERS: u32 = 4;
+/// The same for what the value is only a part of.
+const REACH_OF_PARTS: u32 = 2;
+const MEMORY: [&str; 2] = ["host-memory", "device-memory"];
 /// Kinds that only an amount has, not a text or a truth value.
 const AMOUNTS: [&str; 4] = ["host-memory", "device-memory", "scheduling-limit", "timeout"];
 /// Kinds that say something of the value itself, not of what foreign code made of it.
@@ -52,13 +55,15 @@ struct Found {
     at: ExprRef,
     /// Overrides the reach of the kind.
     reach: Option<u32>,
+    /// Where the value last was itself, before it was put into a text.
+    from: Option<StateId>,
     /// Rests on a name or a guess, however sure the way is.
     guessed: bool,
 }
 
 impl Found {
     fn new(kind: &str, at: ExprRef) -> Found {
-        Found { kind: kind.to_owned(), at, reach: None, guessed: false }
+        Found { kind: kind.to_owned(), at, reach: None, from: None, guessed: false }
     }
 
     fn guessed(kind: &str, at: ExprRef) -> Found {
@@ -71,16 +76,19 @@ pub fn claim(facts: &Facts) -> Vec<Sink> {
     let mut out: Vec<Sink> = Vec::new();
     let mut waits: Vec<ExprRef> = Vec::new();
     for (id, at) in facts.reached() {
-        let cost = facts.trace.state(id).cost;
         if !counts(facts, at) {
             continue;
         }
         let opaque = is_opaque(facts, id);
+        let part = is_part_of_another(facts, id);
         for found in found_at(facts, shape, id, at) {
-            if opaque && OF_THE_VALUE.contains(&found.kind.as_str()) {
+            let of_the_value = OF_THE_VALUE.contains(&found.kind.as_str());
+            if of_the_value && (opaque || (part && found.kind != "metric")) {
                 continue;
             }
-            if cost > found.reach.unwrap_or_else(|| reach(&found.kind)) {
+            let cost = facts.trace.state(found.from.unwrap_or(id)).cost;
+            let reach = if of_the_value && part { REACH_OF_PARTS } else { reach(&found.kind) };
+            if cost > found.reach.unwrap_or(reach) {
                 continue;
             }
             if found.kind == "timeout" && cost <= 1 {
@@ -96,7 +104,8 @@ pub fn claim(facts: &Facts) -> Vec<Sink> {
     if out.is_empty() {
         out.extend(unused(facts));
     }
-    out.sort_by(|a, b| (&a.kind, &a.path, a.line).cmp(&(&b.kind, &b.path, b.line)));
+    // Of each kind the nearest first.
+    out.sort_by(|a, b| a.kind.cmp(&b.kind));
     out
 }
 
@@ -139,10 +148,13 @@ fn found_at(facts: &Facts, shape: Shape, id: StateId, at: ExprRef) -> Vec<Found>
             out.extend(limits::found(facts, at, state.cost, state.distance));
         }
         out.extend(starts::counted(facts, at, kind));
+        out.extend(gates::switched(facts, at, kind, state.cost));
     } else {
         out.extend(choices::found(facts, at, kind));
         out.extend(gates::found(facts, shape, at, kind));
     }
+    // An object made with the value is no value any more, only memory.
+    out.retain(|f| kind != Kind::Object || MEMORY.contains(&f.kind.as_str()));
     out.retain(|f| shape.number || kind == Kind::Predicate || !AMOUNTS.contains(&f.kind.as_str()) || shape.truth);
     out
 }
@@ -177,7 +189,7 @@ fn entered(facts: &Facts, id: StateId, at: ExprRef) -> Vec<Found> {
     let Some((rule, call)) = calls::rule_at(facts, at).or_else(|| calls::rule_of_construction(facts, at)) else {
         return Vec::new();
     };
-    let Some(found) = by_rule(facts, id, at, rule, call) else { return Vec::new() };
+    let Some(found) = by_rule(facts, id, rule, call) else { return Vec::new() };
     // A keyword may stand lines below the call that it is an argument of; both are the place.
     let by_keyword = (is_keyword(facts, at, call) && found.at == call).then(|| Found { at, ..found.clone() });
     std::iter::once(found).chain(by_keyword).collect()
@@ -190,29 +202,44 @@ fn is_keyword(facts: &Facts, at: ExprRef, call: ExprRef) -> bool {
     }
 }
 
-fn by_rule(facts: &Facts, id: StateId, at: ExprRef, rule: &SinkRule, call: ExprRef) -> Option<Found> {
+fn by_rule(facts: &Facts, id: StateId, rule: &SinkRule, call: ExprRef) -> Option<Found> {
     let state = facts.trace.state(id);
     // A truth value is no size; an element of a range is no longer the amount.
     let predicate = state.node.kind == Kind::Predicate;
     let one_of_many = || facts.operations_to(id).iter().any(|(_, op)| matches!(op, Op::Iterate));
     match rule.kind.as_str() {
-        "allocation" => (!predicate).then(|| memory::found(facts, call)).flatten(),
+        "allocation" if predicate || !memory::lasts(facts, call) => None,
+        "allocation" => memory::found(facts, call),
         "log" if predicate || one_of_many() => None,
         // Where the value is formatted, not where the call begins.
-        "log" => Some(Found::new("log", formatted(facts, id).unwrap_or(at))),
+        "log" => match formatted(facts, id) {
+            Some((from, part)) => Some(Found { from: Some(from), ..Found::new("log", part) }),
+            None => Some(Found::new("log", call)),
+        },
         _ if predicate => None,
         kind => Some(Found { reach: rule.reach, ..Found::new(kind, call) }),
     }
 }
 
 /// The part of a format string that the value is put into.
-fn formatted(facts: &Facts, id: StateId) -> Option<ExprRef> {
+fn formatted(facts: &Facts, id: StateId) -> Option<(StateId, ExprRef)> {
     let arrivals = &facts.trace.state(id).arrivals;
     let format = arrivals.iter().find(|a| matches!(a.op, Some((_, Op::Format))))?;
     match facts.trace.state(format.from).node.slot {
-        Slot::Expr(at) => Some(at),
+        Slot::Expr(at) => Some((format.from, at)),
         _ => None,
     }
+}
+
+/// Has another quantity been added on the way, or divided by it? The result says little of a part of it.
+fn is_part_of_another(facts: &Facts, id: StateId) -> bool {
+    facts.operations_to(id).iter().any(|(file, op)| match op {
+        Op::Binary { op: BinOp::Add | BinOp::Sub, other, .. } => {
+            facts.shared.program().constant(ExprRef { file: *file, expr: *other }).is_none()
+        }
+        Op::Binary { op: BinOp::Div | BinOp::FloorDiv | BinOp::Mod, left, .. } => !left,
+        _ => false,
+    })
 }
 
 /// The container or object that the value is stored in.
