@@ -55,6 +55,12 @@ pub struct Launch {
     pub opaque: Vec<(String, String)>,
     /// Facts that are amounts of something, used in totals.
     pub amounts: Vec<String>,
+    /// Flags that name a file with more arguments.
+    pub config_flags: Vec<String>,
+    /// How the names of the project's own variables begin.
+    pub env_prefixes: Vec<String>,
+    /// The field that counts machines.
+    pub machines: String,
     #[serde(rename = "fact")]
     pub facts: Vec<FactRule>,
 }
