@@ -102,7 +102,6 @@ fn no_amount(field: &str, report: &FieldReport) -> BudgetError {
         (Some(unit), Some(_), false) => format!("it is counted in {unit}, but it does not end in memory"),
         (Some(unit), None, _) => format!("it is counted in {unit}, which is no amount of memory"),
         (None, ..) => "its unit is not known".to_owned(),
-        (None | Some(_), _, _) => "it is no amount of memory".to_owned(),
     };
     BudgetError::NoAmount { field: field.to_owned(), why }
 }

@@ -17,7 +17,6 @@ const MAX_ORIGINS: usize = 4;
 /// Code that is looked at by itself, not run.
 #[derive(Clone)]
 pub(super) struct Standing {
-    pub scope: Scope,
     /// The object that stands for `self`.
     pub receiver: Option<ObjId>,
 }
@@ -59,7 +58,7 @@ impl Machine<'_> {
         let mut frame = self.module_frame(at.file);
         frame.is_module = false;
         frame.env = self.alloc(Object::Env(Env::default()));
-        frame.standing = Some(Standing { scope, receiver });
+        frame.standing = Some(Standing { receiver });
         if !self.push_frame(frame) {
             return Abs::any("code that is nested too deep");
         }
