@@ -60,11 +60,11 @@ fn schema_goes_to_files_instead() {
 #[test]
 fn bad_usage_says_what_is_possible() {
     let cases: &[(&[&str], &str)] = &[
-        (&["schema", "nonsense"], "possible values: report"),
+        (&["schema", "nonsense"], "possible values: report, fields"),
         (&["schema"], "<NAME>"),
         (&["--format", "json"], "argtrace [report] [OPTIONS] FIELD... [SOURCE]"),
-        (&["hicache_size", "--format", "yaml"], "possible values: text, json, markdown"),
-        (&["hicache_size", "-o", "yaml=x"], "formats: text, json, markdown"),
+        (&["hicache_size", "--format", "yaml"], "possible values: text, json, markdown, csv"),
+        (&["hicache_size", "-o", "yaml=x"], "formats: text, json, markdown, csv"),
         (&["hicache_size", "--jobs", "0"], "--jobs"),
         (&["hicache_size", "--color", "maybe"], "possible values: auto, always, never"),
         (&["hicache_size", "-q", "-v"], "cannot be used with"),

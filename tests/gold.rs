@@ -57,7 +57,7 @@ fn hold(version: &str, count: usize, floors: &[Floor]) {
     assert_eq!(labels.len(), count, "labels of {version}");
     let Some(session) = release::open(version) else { return };
     let fields: Vec<String> = labels.iter().map(|l| text(l, "field").to_owned()).collect();
-    let report = serde_json::to_value(session.report(&fields)).expect("a report is JSON");
+    let report = serde_json::to_value(session.report(&fields, &|_| ())).expect("a report is JSON");
     let reports: BTreeMap<&str, &Value> = list(&report, "fields").iter().map(|r| (text(r, "field"), r)).collect();
     let mut scores = Scores::default();
     for label in &labels {

@@ -72,3 +72,13 @@ fn rewrites() {
 fn arms() {
     check("arms");
 }
+
+#[test]
+fn declared() {
+    check("declared");
+}
+
+#[test]
+fn environment() {
+    check("environment");
+}

@@ -1,6 +1,8 @@
 //! What the renderers make of reports that were written by hand.
 
+use argtrace::meaning::list::{FieldEntry, FieldList};
 use argtrace::meaning::report::Report;
+use argtrace::render::fields;
 use argtrace::render::json::json;
 use argtrace::render::markdown::markdown;
 use argtrace::render::text::{Layout, text};
@@ -106,4 +108,52 @@ fn json_is_the_document() {
     assert!(written.starts_with("{\n  \"schema\": \"argtrace/report/1\"") && written.ends_with("}\n"));
     let back: Report = serde_json::from_str(&written).unwrap();
     assert_eq!(json(&back).unwrap(), written);
+}
+
+fn listed(report: Report) -> FieldList {
+    let fields = report.fields.into_iter().map(FieldEntry::from).collect();
+    FieldList { schema: "argtrace/fields/1".into(), source: report.source, fields }
+}
+
+fn plain_list(list: &FieldList, width: Option<usize>) -> String {
+    anstream::adapter::strip_str(&fields::text(list, 9, width)).to_string()
+}
+
+#[test]
+fn list_of_fields() {
+    let list = listed(several());
+    insta::assert_snapshot!("list_on_a_wide_terminal", plain_list(&list, Some(150)));
+    insta::assert_snapshot!("list_on_a_narrow_terminal", plain_list(&list, Some(70)));
+    insta::assert_snapshot!("list_in_a_pipe", plain_list(&list, None));
+    insta::assert_snapshot!("list_as_markdown", fields::markdown(&list, 9));
+    insta::assert_snapshot!("list_as_csv", fields::csv(&list));
+}
+
+#[test]
+fn hostile_lists_are_shown_and_do_nothing() {
+    let list = listed(hostile());
+    insta::assert_snapshot!("hostile_list_in_a_pipe", plain_list(&list, None));
+    insta::assert_snapshot!("hostile_list_as_markdown", fields::markdown(&list, 9));
+    insta::assert_snapshot!("hostile_list_as_csv", fields::csv(&list));
+    let steers = |c: char| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c) || c == '\u{2066}';
+    let texts = [40, 200].map(|width| plain_list(&list, Some(width)));
+    for output in texts.into_iter().chain([plain_list(&list, None), fields::markdown(&list, 9), fields::csv(&list)]) {
+        assert!(!output.contains(steers), "{output}");
+        assert!(!output.lines().any(|line| line.trim_start().starts_with("::")), "{output}");
+    }
+}
+
+#[test]
+fn no_cell_of_a_csv_is_a_formula() {
+    for report in [realistic(), hostile(), several()] {
+        let list = listed(report);
+        let csv = fields::csv(&list);
+        let mut reader = csv::Reader::from_reader(csv.as_bytes());
+        let records: Vec<csv::StringRecord> = reader.records().map(|record| record.expect("as many cells")).collect();
+        assert_eq!(records.len(), list.fields.len());
+        for cell in records.iter().flatten() {
+            let evaluates = cell.trim_start().starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err();
+            assert!(!evaluates, "{cell}");
+        }
+    }
 }

@@ -1,64 +1,17 @@
 //! The report command over an analysis that was written by hand.
 
-use argtrace::cli::console::Console;
-use argtrace::cli::exit::{Exit, told};
+mod by_hand;
+
+use argtrace::cli::Options;
+use argtrace::cli::exit::Exit;
 use argtrace::cli::output::{Format, Output};
 use argtrace::cli::report::ReportCommand;
-use argtrace::cli::session::{Backend, Session};
-use argtrace::cli::{ColorWhen, Options};
 use argtrace::meaning::report::Report;
-
-struct ByHand;
-
-impl Backend for ByHand {
-    fn looks_like_source(&self, operand: &str) -> bool {
-        operand.contains('/')
-    }
-
-    fn open(&self, source: Option<&str>, _: &dyn Fn(&str)) -> anyhow::Result<Box<dyn Session>> {
-        match source {
-            Some("/broken") => anyhow::bail!("opening /broken: \u{202e}it is\nno source"),
-            _ => Ok(Box::new(ByHand)),
-        }
-    }
-}
-
-impl Session for ByHand {
-    fn source(&self) -> String {
-        "sglang 0.5.9 (checkout at /src)".into()
-    }
-
-    fn field_names(&self) -> Vec<String> {
-        ["hicache_size", "hicache_ratio"].map(String::from).to_vec()
-    }
-
-    fn aliases(&self) -> Vec<(String, String)> {
-        vec![("--hicache-size".into(), "hicache_size".into())]
-    }
-
-    fn report(&self, fields: &[String]) -> Report {
-        let mut report: Report = serde_json::from_str(include_str!("reports/hicache_size.json")).unwrap();
-        report.fields = fields.iter().flat_map(|_| report.fields.clone()).collect();
-        report
-    }
-
-    fn notes(&self) -> Vec<String> {
-        (0..8).map(|i| format!("skipped bad{i}.py")).collect()
-    }
-}
-
-fn options() -> Options {
-    Options { color: ColorWhen::Never, ..Options::default() }
-}
+use by_hand::{ByHand, options};
 
 fn run(operands: &[&str], options: &Options) -> (Exit, String, String) {
-    let (mut out, mut err) = (Vec::new(), Vec::new());
-    let mut console = Console::new(&mut out, &mut err, options, 80);
     let command = ReportCommand { operands: operands.iter().map(ToString::to_string).collect() };
-    let result = command.run(options, &ByHand, &mut console);
-    let exit = told(result, &mut console);
-    let plain = |bytes| anstream::adapter::strip_str(&String::from_utf8(bytes).unwrap()).to_string();
-    (exit, plain(out), plain(err))
+    by_hand::run(options, |console| command.run(options, &ByHand, console))
 }
 
 #[test]
@@ -89,6 +42,7 @@ fn errors_are_one_inert_line() {
     let (exit, _, err) = run(&["hicache_size", "/broken"], &options());
     assert_eq!((exit, err.as_str()), (Exit::Unusable, "argtrace: opening /broken: \\u{202e}it is\\nno source\n"));
     assert!(run(&["/src"], &options()).2.contains("no field is named"));
+    assert!(run(&["hicache_size", "/src", "/other"], &options()).2.contains("two sources are named, /src and /other"));
 }
 
 #[test]
@@ -108,4 +62,37 @@ fn each_output_has_its_format() {
     let report: Report = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
     assert_eq!(report.fields.len(), 2);
     assert!(std::fs::read_to_string(markdown).unwrap().contains("### `--hicache-size`"));
+}
+
+#[test]
+fn a_field_that_is_also_a_folder_is_not_read_silently() {
+    // A folder with the package in it is the source, and the other reading is told.
+    let (exit, out, err) = run(&["hicache_size", "hicache_ratio"], &options());
+    assert_eq!((exit, out.matches("--hicache-size").count()), (Exit::Clean, 1), "{out}");
+    assert!(
+        err.contains("`hicache_ratio` is read as the folder of that name; the field is written --hicache_ratio"),
+        "{err}"
+    );
+    assert!(
+        run(&["hicache_ratio"], &options()).2.contains("a field of the name hicache_ratio is written --hicache_ratio")
+    );
+    // Beside a source by form it is a field.
+    let (exit, _, err) = run(&["hicache_ratio", "/src"], &options());
+    assert_eq!((exit, err.contains("is read as the folder")), (Exit::Clean, false), "{err}");
+    // A folder of another name needs no word.
+    assert!(!run(&["hicache_size", "folder"], &options()).2.contains("is read as"));
+    // A path without the package is a field, or nothing.
+    let (exit, _, err) = run(&["LICENSE"], &options());
+    assert_eq!(exit, Exit::Unusable);
+    assert!(
+        err.contains("no field of sglang 0.5.9 (checkout at /src) matches `LICENSE`") && err.contains("./LICENSE"),
+        "{err}"
+    );
+}
+
+#[test]
+fn an_option_that_was_mistyped_is_suggested() {
+    let (exit, _, err) = run(&["hicache_size", "--fromat", "/src"], &options());
+    assert_eq!(exit, Exit::Unusable);
+    assert!(err.contains("argtrace's own option is --format"), "{err}");
 }

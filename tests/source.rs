@@ -9,9 +9,7 @@ use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use argtrace::source::{
-    Kind, MAX_FILE, Options, SourceError, Tree, cache_folder, looks_like_source, open, open_current,
-};
+use argtrace::source::{Kind, MAX_FILE, Naming, Options, SourceError, Tree, cache_folder, naming, open, open_current};
 use flate2::{Compression, write::GzEncoder};
 use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
@@ -24,6 +22,10 @@ const PACKAGE: [(&str, &str); 4] = [
     ("sglang/README.md", "no Python"),
 ];
 const LISTED: [&str; 3] = ["sglang/__init__.py", "sglang/srt/server_args.py", "sglang/version.py"];
+
+fn options() -> Options<'static> {
+    Options::of("sglang", "srt/server_args.py")
+}
 
 fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = TempDir::new().unwrap();
@@ -84,7 +86,7 @@ fn opened(path: &Path) -> Tree {
 }
 
 fn try_open(path: &Path) -> Result<Tree, SourceError> {
-    open(path.to_str().unwrap(), &Options::default())
+    open(path.to_str().unwrap(), &options())
 }
 
 fn paths(tree: &Tree) -> Vec<&str> {
@@ -380,18 +382,20 @@ fn errors_say_what_to_do_next() {
     ] {
         assert!(message.contains(part), "{message}");
     }
-    let refused = open("sglang>=0.5", &Options::default()).unwrap_err();
+    let refused = open("sglang>=0.5", &options()).unwrap_err();
     assert!(matches!(refused, SourceError::BadRequirement { .. }));
 }
 
 #[test]
 fn fields_and_sources_are_told_apart() {
     for source in [".", "a/b", "sglang==0.5.9", "x.whl", "x.tar.gz", "x.zip", "Cargo.toml"] {
-        assert!(looks_like_source(source), "{source}");
+        assert_eq!(naming(source, &options()), Naming::Source, "{source}");
     }
     for field in ["hicache_size", "--hicache-size", "hicache_*", "config"] {
-        assert!(!looks_like_source(field), "{field}");
+        assert_eq!(naming(field, &options()), Naming::Word, "{field}");
     }
+    // A folder of this crate that a field may have as its name.
+    assert_eq!(naming("queries", &options()), Naming::Path);
 }
 
 /// A pip that writes down how it was called and then does `body`, in which `$folder` is where wheels go.
@@ -420,7 +424,7 @@ impl FakePip {
         Options {
             cache_dir: Some(self.home.path().join("cache")),
             pip: Some(self.home.path().join("pip").display().to_string()),
-            ..Options::default()
+            ..options()
         }
     }
 
@@ -554,7 +558,7 @@ fn is_child() -> bool {
 #[ignore = "run by others in a process of its own"]
 fn child_finds_the_current_tree() {
     if is_child() {
-        let tree = open_current(&Options::default()).unwrap();
+        let tree = open_current(&options()).unwrap();
         assert_eq!(paths(&tree), LISTED);
     }
 }
@@ -563,11 +567,11 @@ fn child_finds_the_current_tree() {
 #[ignore = "run by others in a process of its own"]
 fn child_finds_nothing() {
     if is_child() {
-        let error = open_current(&Options::default()).unwrap_err();
+        let error = open_current(&options()).unwrap_err();
         assert!(matches!(error, SourceError::NothingCurrent { .. }), "{error}");
-        let cache = cache_folder(&Options::default()).unwrap();
+        let cache = cache_folder(&options()).unwrap();
         assert_eq!(cache, Path::new("/elsewhere"));
-        let error = open("sglang==1", &Options::default()).unwrap_err();
+        let error = open("sglang==1", &options()).unwrap_err();
         assert!(matches!(error, SourceError::Offline { .. }), "{error}");
     }
 }

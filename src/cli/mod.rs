@@ -6,22 +6,31 @@
 mod arguments;
 pub mod bug;
 pub mod cache;
+pub mod check;
+pub mod compared;
+mod config;
 pub mod console;
+pub mod diff;
 pub mod exit;
+pub mod explain;
 pub mod fields;
 pub mod filter;
+pub mod history;
+pub mod judging;
 mod operands;
 pub mod output;
 pub mod report;
 pub mod schema;
 mod selection;
 pub mod session;
+pub mod snapshot;
 mod suggest;
 
 use std::ffi::OsString;
 
 use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use compared::Comparing;
 use console::Console;
 use exit::{Exit, UsageError};
 use output::OutputOptions;
@@ -64,6 +73,11 @@ struct Cli {
 enum Command {
     Report(report::ReportCommand),
     Fields(fields::FieldsCommand),
+    Diff(diff::DiffCommand),
+    Snapshot(snapshot::SnapshotCommand),
+    Check(check::CheckCommand),
+    History(history::HistoryCommand),
+    Explain(explain::ExplainCommand),
     Schema(schema::SchemaCommand),
     Cache(cache::CacheCommand),
 }
@@ -117,7 +131,7 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
     })
 }
 
-fn run_command(cli: &Cli, backend: &dyn Backend, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+fn run_command<B: Backend + Comparing>(cli: &Cli, backend: &B, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     if let Some(jobs) = cli.options.jobs {
         rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build_global().map_err(|error| {
             UsageError::new(format!("cannot start {jobs} threads: {error}"), "give a smaller --jobs")
@@ -126,6 +140,11 @@ fn run_command(cli: &Cli, backend: &dyn Backend, console: &mut Console<'_>) -> a
     match &cli.command {
         Command::Report(command) => command.run(&cli.options, backend, console),
         Command::Fields(command) => command.run(&cli.options, backend, console),
+        Command::Diff(command) => command.run(&cli.options, backend, console),
+        Command::Snapshot(command) => command.run(&cli.options, backend, console),
+        Command::Check(command) => command.run(&cli.options, backend, console),
+        Command::History(command) => command.run(&cli.options, backend, console),
+        Command::Explain(command) => command.run(&cli.options, console),
         Command::Schema(command) => command.run(&cli.options, console),
         Command::Cache(command) => command.run(&cli.options, console),
     }

@@ -4,10 +4,14 @@
 //! is also a folder is a source only if the folder holds the package and no other operand is a source; where it could
 //! have been a field too, that is said.
 
+use clap::CommandFactory;
+
+use super::Cli;
 use super::console::Console;
 use super::exit::UsageError;
 use super::selection::Selection;
 use super::session::{Backend, Session};
+use super::suggest::nearest;
 use crate::source::Naming;
 
 pub struct Operands<'a> {
@@ -87,11 +91,12 @@ impl<'a> Operands<'a> {
     fn fields(&self, selection: &Selection, source: &str) -> Result<Vec<String>, UsageError> {
         let mut fields: Vec<String> = Vec::new();
         for pattern in &self.patterns {
-            let meant = selection.fields(pattern, source).map_err(|error| match self.paths.contains(pattern) {
-                true => {
+            let meant = selection.fields(pattern, source).map_err(|error| match own_option_like(pattern) {
+                _ if self.paths.contains(pattern) => {
                     error.hinting(&format!("the path of that name, which holds no package, is written ./{pattern}"))
                 }
-                false => error,
+                Some(option) => error.hinting(&format!("argtrace's own option is {option}")),
+                None => error,
             })?;
             for field in meant {
                 if !fields.contains(&field) {
@@ -109,4 +114,14 @@ impl<'a> Operands<'a> {
         }
         UsageError::new(format!("no field is named, only the source {source}"), hint)
     }
+}
+
+/// The option of argtrace's that a flag which is none may have been meant as.
+fn own_option_like(pattern: &str) -> Option<String> {
+    let wanted = pattern.strip_prefix("--")?;
+    let cli = Cli::command();
+    let commands = std::iter::once(&cli).chain(cli.get_subcommands());
+    let options: Vec<&str> =
+        commands.flat_map(|command| command.get_arguments()).filter_map(|arg| arg.get_long()).collect();
+    nearest(wanted, options.iter().map(|option| (*option, *option))).first().map(|option| format!("--{option}"))
 }

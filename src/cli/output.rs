@@ -32,6 +32,8 @@ pub enum Format {
     Json,
     Markdown,
     Csv,
+    Github,
+    Sarif,
 }
 
 impl fmt::Display for Format {
@@ -41,6 +43,8 @@ impl fmt::Display for Format {
             Format::Json => "json",
             Format::Markdown => "markdown",
             Format::Csv => "csv",
+            Format::Github => "github",
+            Format::Sarif => "sarif",
         })
     }
 }
@@ -118,7 +122,7 @@ impl OutputOptions {
 pub type Writer<'a> = (Format, &'a dyn Fn(Option<usize>) -> anyhow::Result<String>);
 
 /// Replaces the file in one step, so that no reader ever sees half of it.
-fn write_whole(file: &Path, text: &str) -> anyhow::Result<()> {
+pub fn write_whole(file: &Path, text: &str) -> anyhow::Result<()> {
     let doing = || format!("writing {}", file.display());
     // A link is followed, not replaced; a device or a pipe can only be written to.
     let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());

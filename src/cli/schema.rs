@@ -7,6 +7,9 @@ use super::Options;
 use super::console::Console;
 use super::exit::Exit;
 use super::output::Format;
+use crate::compare::change::Diff;
+use crate::compare::history::History;
+use crate::compare::snapshot::Snapshot;
 use crate::meaning::list::FieldList;
 use crate::meaning::report::Report;
 use crate::render::json::json;
@@ -24,6 +27,12 @@ enum Document {
     Report,
     // What `argtrace fields --format json` writes.
     Fields,
+    // What `argtrace diff --format json` writes.
+    Diff,
+    // What `argtrace snapshot` writes.
+    Snapshot,
+    // What `argtrace history --format json` writes.
+    History,
 }
 
 impl Document {
@@ -31,6 +40,9 @@ impl Document {
         match self {
             Document::Report => schema_for!(Report),
             Document::Fields => schema_for!(FieldList),
+            Document::Diff => schema_for!(Diff),
+            Document::Snapshot => schema_for!(Snapshot),
+            Document::History => schema_for!(History),
         }
     }
 }

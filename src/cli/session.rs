@@ -3,12 +3,13 @@
 //! This is the one place where `cli` meets `source` and `meaning`, so that commands can be tested with reports written
 //! by hand.
 
+use super::compared::{Comparable, Comparing, FromFile, FromTree};
 use crate::meaning::list::{self, FieldList};
 use crate::meaning::report::{self, Report, SourceInfo};
 use crate::meaning::{Analysis, Begin};
 use crate::program::FileSet;
 use crate::program::profile::Profile;
-use crate::source::{self, Naming, Tree};
+use crate::source::{self, Naming, SourceError, Tree};
 use crate::store::{Store, Texts, TreeKey};
 use anyhow::Context;
 use rayon::prelude::*;
@@ -52,7 +53,7 @@ pub trait Session {
 ///
 /// # Errors
 /// If the profile that ships with argtrace cannot be read, which is a bug.
-pub fn installed(use_store: bool) -> anyhow::Result<impl Backend> {
+pub fn installed(use_store: bool) -> anyhow::Result<impl Backend + Comparing> {
     Ok(Installed { profile: Profile::builtin()?, use_store })
 }
 
@@ -83,7 +84,7 @@ impl FileSet for Files<'_> {
 }
 
 /// A tree, and what is known of it: answers that were kept, and an analysis once one of them is missing.
-struct Opened {
+pub struct Opened {
     shown: String,
     info: SourceInfo,
     profile: Profile,
@@ -142,7 +143,23 @@ impl Opened {
         Ok(Opened { shown, info, profile, texts, store, outline, analysis, notes })
     }
 
-    fn analysis(&self) -> Option<&Analysis> {
+    /// The answer to a question about the whole tree, if it was kept.
+    pub fn known<T: DeserializeOwned>(&self, question: &str) -> Option<T> {
+        self.store.as_ref()?.get(question)
+    }
+
+    /// Keeps an answer to a question about the whole tree.
+    pub fn keep<T: Serialize>(&self, question: &str, answer: &T) {
+        if let Some(store) = &self.store {
+            store.keep(question, answer);
+        }
+    }
+
+    pub fn info(&self) -> &SourceInfo {
+        &self.info
+    }
+
+    pub fn analysis(&self) -> Option<&Analysis> {
         if self.analysis.get().is_none() {
             // The outline came from the same texts, so this cannot fail; if it did, there would be nothing to add.
             let found = Analysis::open(&self.texts, self.info.clone(), self.profile.clone()).ok()?;
@@ -195,14 +212,36 @@ impl Backend for Installed {
     }
 
     fn open(&self, spec: Option<&str>, say: &dyn Fn(&str)) -> anyhow::Result<Box<dyn Session>> {
+        Ok(Box::new(self.opened(&self.tree(spec, say)?)?))
+    }
+}
+
+impl Comparing for Installed {
+    fn comparable(&self, spec: Option<&str>, say: &dyn Fn(&str)) -> anyhow::Result<Box<dyn Comparable>> {
+        if let Some(spec) = spec.filter(|spec| FromFile::names(spec)) {
+            return Ok(Box::new(FromFile::open(spec)?));
+        }
+        Ok(Box::new(FromTree::new(self.opened(&self.tree(spec, say)?)?)))
+    }
+
+    fn releases(&self, from: &str, to: &str, say: &dyn Fn(&str)) -> anyhow::Result<Vec<String>> {
         let options = source::Options { progress: Some(say), ..self.options() };
-        let tree = match spec {
-            Some(spec) => source::open(spec, &options)?,
-            None => source::open_current(&options)?,
-        };
-        let cache = if self.use_store { source::cache_folder(&options).ok() } else { None };
-        let opened = Opened::new(&tree, self.profile.clone(), |key| Some(Store::of(cache.as_ref()?, key)))?;
-        Ok(Box::new(opened))
+        Ok(source::releases(from, to, &options)?)
+    }
+}
+
+impl Installed {
+    fn tree(&self, spec: Option<&str>, say: &dyn Fn(&str)) -> Result<Tree, SourceError> {
+        let options = source::Options { progress: Some(say), ..self.options() };
+        match spec {
+            Some(spec) => source::open(spec, &options),
+            None => source::open_current(&options),
+        }
+    }
+
+    fn opened(&self, tree: &Tree) -> anyhow::Result<Opened> {
+        let cache = if self.use_store { source::cache_folder(&self.options()).ok() } else { None };
+        Opened::new(tree, self.profile.clone(), |key| Some(Store::of(cache.as_ref()?, key)))
     }
 }
 

@@ -4,8 +4,9 @@
 //! that is computed (`getattr(record, name)`) is followed back from the literals. Reads of an attribute that merely has
 //! the same name are not accesses.
 
-use super::graph::{Graph, Holder, Kind, Path, Proj, Slot};
+use super::graph::{Graph, Holder, Kind, Slot};
 use super::trace::Trace;
+use super::{declared, inside};
 use crate::program::resolve::Entity;
 use crate::program::*;
 use crate::syntax::ir::*;
@@ -41,13 +42,15 @@ pub enum Written {
     Augmented(BinOp, ExprId),
     /// An element of the tuple that the expression yields.
     Part(ExprId),
+    /// A part of what the field holds becomes the value of the expression.
+    Inside(ExprId),
     /// Something that cannot be named.
     Unknown,
 }
 
 impl Access {
     pub fn is_read(&self) -> bool {
-        !matches!(self.write, Some(Written::Value(_) | Written::Part(_) | Written::Unknown))
+        !matches!(self.write, Some(Written::Value(_) | Written::Part(_) | Written::Inside(_) | Written::Unknown))
     }
 }
 
@@ -62,7 +65,8 @@ pub fn of_field(graph: &Graph, field: Sym) -> Vec<Access> {
         attributes(graph, file, field, &mut out);
         named(graph, file, field, &mut out);
         keys(program, file, field, &dicts, &mut out);
-        declared(graph, file, field, &mut out);
+        out.extend(declared::of_field(graph, file, field));
+        out.extend(inside::in_file(graph, file, &|f| f == field).into_iter().map(|(_, access)| access));
     }
     out.sort_by_key(|a| (a.at.file, a.place.line, a.place.column, a.write.is_some()));
     out.dedup_by_key(|a| (a.at, a.place, a.write.is_some()));
@@ -252,87 +256,4 @@ fn keys(program: &Program, file: FileId, field: Sym, dicts: &[Entity], out: &mut
             out.push(Access { place: ir.span(key), at, how: How::Key, write, sure: true, holder });
         }
     }
-}
-
-/// Rewrites that are declared rather than assigned: keywords of a declaring call, keys of a dictionary that reaches one
-/// or that a registered function returns.
-fn declared(graph: &Graph, file: FileId, field: Sym, out: &mut Vec<Access>) {
-    let program = graph.program;
-    let resolution = &program.profile.resolution;
-    if resolution.declare.is_empty() {
-        return;
-    }
-    let ir = program.ir(file);
-    let mut push = |place: Span, at: ExprId, value: ExprId, sure: bool| {
-        let at = ExprRef { file, expr: at };
-        let write = Some(Written::Value(value));
-        out.push(Access { place, at, how: How::Named, write, sure, holder: Holder::View });
-    };
-    for (at, _) in program.mentions(file, field) {
-        let at = *at;
-        match ir.expr(at) {
-            Expr::Call { func, args } => {
-                let Some(arg) = args.iter().find(|a| a.kind == ArgKind::Keyword(field)) else { continue };
-                let Some(name) = last_name(ir, *func) else { continue };
-                let declares = resolution.declare.iter().any(|d| *d == name.as_str());
-                let overrides = resolution.overrides.iter().any(|o| *o == name.as_str());
-                let fills = || matches!(name.as_str(), "dict" | "update");
-                if declares
-                    || overrides && overrides_field(graph, file, *func, field)
-                    || fills() && reaches_declaration(graph, file, arg.value, field)
-                {
-                    push(arg.at, at, arg.value, true);
-                }
-            }
-            Expr::Str(_) => {
-                if let Some(value) = value_under_key(ir, at)
-                    && reaches_declaration(graph, file, value, field)
-                {
-                    push(ir.span(at), at, value, true);
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-/// The value that a dictionary gets under a key literal: `{"key": value}`, `d["key"] = value`.
-fn value_under_key(ir: &FileIr, key: ExprId) -> Option<ExprId> {
-    let Parent::Expr(up) = ir.exprs[key.index()].parent else { return None };
-    match ir.expr(up) {
-        Expr::Dict(items) => items.iter().find(|(k, _)| *k == Some(key)).map(|(_, v)| *v),
-        Expr::Subscript { index, .. } if *index == key => super::origin::assigned_value(ir, up),
-        _ => None,
-    }
-}
-
-/// `context.override("source", field=value)`, `bag.override(field=value)`, also through `self.record_updates(…)`.
-fn overrides_field(graph: &Graph, file: FileId, func: ExprId, field: Sym) -> bool {
-    use crate::program::types::Type;
-    let ir = graph.program.ir(file);
-    let Expr::Attr { base, .. } = ir.expr(func) else { return false };
-    let types = graph.types.of(ExprRef { file, expr: *base });
-    let of_class = types.iter().any(|t| matches!(t.ty, Type::Bag(_) | Type::Instance(_)));
-    of_class && graph.is_namespaced(field)
-}
-
-/// Does a dictionary value arrive at a declaring call under its key, or at the return of a registered function?
-fn reaches_declaration(graph: &Graph, file: FileId, value: ExprId, field: Sym) -> bool {
-    let program = graph.program;
-    let resolution = &program.profile.resolution;
-    let start = ExprRef { file, expr: value };
-    // Follow the container, not what else the value does.
-    let trace = Trace::bounded(graph, &[(start, Kind::Value)], 120);
-    let at_key = |path: Path| path.first() == Some(Proj::Key(field));
-    let registered: Vec<&str> = resolution.passes.iter().chain(&resolution.providers).map(String::as_str).collect();
-    trace.states.iter().any(|s| match s.node.slot {
-        Slot::Def(file, Scope::Func(func), def) if at_key(s.node.path) => {
-            let func = program.func(FuncRef { file, func });
-            let is_rest = func.params.get(def.0 as usize).is_some_and(|p| p.kind == ParamKind::DoubleStar);
-            let named = |list: &[String]| list.iter().any(|n| *n == func.name.as_str());
-            is_rest && (named(&resolution.declare) || named(&resolution.overrides))
-        }
-        Slot::Return(func) if at_key(s.node.path) => program.has_decorator(func, &registered),
-        _ => false,
-    })
 }

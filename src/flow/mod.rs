@@ -11,8 +11,10 @@
 //! constructors. Nothing here knows of units, processes or sinks.
 
 pub mod access;
+pub mod declared;
 pub mod graph;
 pub mod guards;
+pub mod inside;
 pub mod origin;
 pub mod process;
 pub mod trace;

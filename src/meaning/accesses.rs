@@ -67,6 +67,7 @@ pub fn written_text(facts: &Facts, access: &Access) -> String {
         Some(Written::Value(value)) => text(value),
         Some(Written::Augmented(op, value)) => format!("{} {} {}", facts.field(), op.text(), text(value)),
         Some(Written::Part(value)) => format!("a part of {}", text(value)),
+        Some(Written::Inside(value)) => format!("{} in a part of it", text(value)),
         Some(Written::Unknown) | None => String::from("unknown"),
     }
 }

@@ -1,8 +1,9 @@
 //! What could not be followed, so that silence is not taken for absence.
 //!
-//! Three things can hide a use of the value: a step of its way that leads nowhere we know, an attribute of the field's
-//! name on an object that cannot be told, and a region of a file that did not parse. Each is named with its place. What
-//! lies further off than any claim reaches is left out, as is code that no process of the server runs.
+//! Four things can hide a use of the value: a step of its way that leads nowhere we know, an attribute of the field's
+//! name on an object that cannot be told, a name that is put together when it is asked for, and a region of a file that
+//! did not parse. Each is named with its place. What lies further off than any claim reaches is left out, as is code that
+//! no process of the server runs.
 
 use super::facts::Facts;
 use super::findings;
@@ -28,6 +29,9 @@ pub fn of(facts: &Facts) -> Coverage {
     let listed = if untold.len() > MANY_UNTOLD { &[] } else { untold.as_slice() };
     for read in listed {
         add(facts.shared.place(*read), "a read, if this object is the record; what it is cannot be told".to_owned());
+    }
+    for read in computed_reads(facts) {
+        add(facts.shared.place(read), "a read by a name that is put together here and can be this field's".to_owned());
     }
     for place in unparsed(facts) {
         add(place, "this region does not parse, and holds the field's name".to_owned());
@@ -127,6 +131,49 @@ fn is_same(ir: &FileIr, mut a: ExprId, mut b: ExprId) -> bool {
             }
             _ => return false,
         }
+    }
+}
+
+/// `getattr(record, f"{group}_size")`, where the name can be the field's.
+fn computed_reads(facts: &Facts) -> Vec<ExprRef> {
+    let (program, graph, field) = (facts.shared.program(), facts.shared.graph, facts.field());
+    let getattr = Sym::from("getattr");
+    let mut files: Vec<FileId> =
+        fragments(&field).flat_map(|word| program.files_with(Sym::from(word)).to_vec()).collect();
+    files.retain(|file| program.has_word(*file, getattr));
+    files.sort();
+    files.dedup();
+    let mut out = Vec::new();
+    for file in files {
+        let ir = program.ir(file);
+        for call in program.calls_named(file, getattr) {
+            let Expr::Call { args, .. } = ir.expr(*call) else { continue };
+            let [object, name, ..] = &args[..] else { continue };
+            let Expr::FString { text, .. } = ir.expr(name.value) else { continue };
+            let object = ExprRef { file, expr: object.value };
+            if can_make(text, &field) && graph.holds_field(&graph.types.of(object), field).is_some() {
+                out.push(ExprRef { file, expr: *call });
+            }
+        }
+    }
+    out
+}
+
+/// The parts of a name, cut at its underscores, that can stand in a literal beside what is filled in.
+fn fragments(name: &str) -> impl Iterator<Item = &str> {
+    name.match_indices('_').flat_map(|(i, _)| [&name[..=i], &name[i..]])
+}
+
+/// Can filling in the holes of a literal make the name?
+fn can_make(literal: &str, name: &str) -> bool {
+    match (literal.split_once("{}"), literal.rsplit_once("{}")) {
+        (Some((start, _)), Some((_, end))) => {
+            start.len() + end.len() > 1
+                && name.len() > start.len() + end.len()
+                && name.starts_with(start)
+                && name.ends_with(end)
+        }
+        _ => false,
     }
 }
 

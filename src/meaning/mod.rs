@@ -5,6 +5,7 @@
 
 pub mod accesses;
 pub mod active;
+pub mod beside;
 pub mod constraints;
 pub mod coverage;
 pub mod definition;
@@ -15,17 +16,21 @@ pub mod list;
 pub mod precedence;
 pub mod report;
 pub mod scope;
+mod setup;
 pub mod sinks;
 pub mod unit;
+mod uses;
 
 use crate::flow::graph::Graph;
 use crate::program::profile::Profile;
 use crate::program::{FileSet, Program};
 use crate::syntax::ir::Sym;
+use beside::{Beside, Meanings, RetiredFlag};
 use definition::{DefinitionError, Definitions};
 use facts::{Facts, Shared};
 use list::{FieldEntry, FieldList};
 use report::{FieldReport, Report, SourceInfo};
+use rustc_hash::FxHashMap;
 
 /// A tree, ready to be asked.
 pub struct Analysis {
@@ -110,6 +115,42 @@ impl Analysis {
     pub fn list(&self, fields: &[String], begin: Begin) -> FieldList {
         let fields = self.each(fields, begin, |facts| FieldEntry::from(meaning(facts)));
         FieldList { schema: list::SCHEMA.to_owned(), source: self.source.clone(), fields }
+    }
+
+    /// All fields, with what a comparison needs beside the claims. Where only some are `wanted`, the others have their
+    /// declaration alone.
+    pub fn meanings(&self, wanted: Option<&[String]>, begin: Begin) -> Meanings {
+        let setup = setup::Setup::default();
+        let names = self.field_names();
+        let said = self.each(wanted.unwrap_or(&names), begin, |facts| {
+            let report = meaning(facts);
+            let functions = setup.functions(facts.shared, &report);
+            (report, Beside { uses: uses::of(facts), rewritten_when: setup::rewritten_when(facts), functions })
+        });
+        let mut said: FxHashMap<String, _> = said.into_iter().map(|pair| (pair.0.field.clone(), pair)).collect();
+        let declared = |d: &definition::Declared| FieldReport {
+            field: d.field.to_string(),
+            definition: d.definition.clone(),
+            ..FieldReport::default()
+        };
+        let of = |d: &definition::Declared| {
+            said.remove(d.field.as_str()).unwrap_or_else(|| (declared(d), Beside::default()))
+        };
+        let (fields, beside) = self.definitions.fields.iter().map(of).unzip();
+        let report = Report { schema: report::SCHEMA.to_owned(), source: self.source.clone(), fields };
+        Meanings { report, beside, retired_flags: self.retired_flags() }
+    }
+
+    /// Flags that are taken and set no field.
+    fn retired_flags(&self) -> Vec<RetiredFlag> {
+        let retired = self.definitions.deprecated.iter().map(|flag| RetiredFlag {
+            flag: flag.flag.clone(),
+            text: flag.text.clone(),
+            fails: flag.fails,
+            path: self.program.file(flag.place.0).path.clone(),
+            line: flag.place.1.line,
+        });
+        retired.collect()
     }
 
     /// What `say` makes of each field, all of them sharing one graph.

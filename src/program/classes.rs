@@ -211,14 +211,20 @@ impl Program {
 
     /// Does a decorator of this last name stand on the function?
     pub fn has_decorator(&self, func: FuncRef, names: &[&str]) -> bool {
+        self.decorator(func, names).is_some()
+    }
+
+    /// The first decorator of one of these last names.
+    pub fn decorator(&self, func: FuncRef, names: &[&str]) -> Option<ExprRef> {
         let ir = self.ir(func.file);
-        ir.func(func.func).decorators.iter().any(|d| {
+        let found = ir.func(func.func).decorators.iter().copied().find(|d| {
             let callee = match ir.expr(*d) {
                 Expr::Call { func, .. } => *func,
                 _ => *d,
             };
             last_name(ir, callee).is_some_and(|n| names.contains(&n.as_str()))
-        })
+        });
+        found.map(|expr| ExprRef { file: func.file, expr })
     }
 
     pub fn is_property(&self, func: FuncRef) -> bool {

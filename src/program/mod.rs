@@ -80,6 +80,7 @@ struct Unit {
     defuse: Mutex<FxHashMap<Scope, Arc<DefUse>>>,
     calls: OnceLock<FxHashMap<Sym, Vec<ExprId>>>,
     attrs: OnceLock<FxHashMap<Sym, Vec<ExprId>>>,
+    part_stores: OnceLock<Vec<ExprId>>,
     mentions: OnceLock<FxHashMap<Sym, Vec<(ExprId, Mention)>>>,
     returns: OnceLock<FxHashMap<FuncId, Vec<ExprId>>>,
 }
@@ -188,6 +189,7 @@ impl Program {
             defuse: Mutex::default(),
             calls: OnceLock::new(),
             attrs: OnceLock::new(),
+            part_stores: OnceLock::new(),
             mentions: OnceLock::new(),
             returns: OnceLock::new(),
         })
@@ -290,6 +292,20 @@ impl Program {
     pub fn named(&self, file: FileId, word: Sym) -> impl Iterator<Item = ExprId> + use<'_> {
         let named = self.mentions(file, word).iter().filter(|(_, how)| matches!(how, Mention::Name | Mention::Attr));
         named.map(|(at, _)| *at)
+    }
+
+    /// Where a file stores to an attribute or an element, other than to an attribute of a method's own object.
+    pub fn part_stores(&self, file: FileId) -> &[ExprId] {
+        let unit = self.unit(file);
+        unit.part_stores.get_or_init(|| {
+            let ir = &unit.ir;
+            let own = |base: ExprId| matches!(ir.expr(base), Expr::Name(n) if n == "self" || n == "cls");
+            let is_part = |at: &ExprId| match ir.expr(*at) {
+                Expr::Attr { base, .. } | Expr::Subscript { base, .. } => !own(*base) && self.is_store(file, *at),
+                _ => false,
+            };
+            (0..ir.exprs.len() as u32).map(ExprId).filter(is_part).collect()
+        })
     }
 
     /// The attribute expressions `….name` of a file.

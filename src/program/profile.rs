@@ -128,6 +128,12 @@ pub struct Resolution {
     pub providers: Vec<String>,
     /// Functions that call their first argument with the rest.
     pub call_through: Vec<String>,
+    /// Module variables that hold such rewrites by model: `{"Model": {"field": value}}`.
+    pub model_tables: Vec<String>,
+    /// Attributes of a model's own configuration that tell which model it is.
+    pub model_attributes: Vec<String>,
+    /// How the names of classes end that carry a call of the running server.
+    pub control_messages: Vec<String>,
     /// Attributes of the record that hold the operator's input as a dictionary.
     pub raw_input: Vec<String>,
     /// Attributes of the record that hold the list of what was declared.
@@ -467,6 +473,16 @@ impl Profile {
 
     pub fn counts_ranks(&self, field: &str) -> bool {
         self.process.shares.iter().any(|f| f == field)
+    }
+
+    /// Does the attribute tell which model is served?
+    pub fn tells_the_model(&self, attribute: &str) -> bool {
+        self.resolution.model_attributes.iter().any(|a| a == attribute)
+    }
+
+    /// Does the class carry a call of the running server?
+    pub fn is_control_message(&self, class: &str) -> bool {
+        self.resolution.control_messages.iter().any(|end| class.ends_with(end))
     }
 
     pub fn is_root_class(&self, name: &str) -> bool {

@@ -45,6 +45,8 @@ pub type Types = Rc<[Typed]>;
 const MAX_SET: usize = 64;
 /// Containers in containers; what is deeper is unknown, or `x = [x]` would never end.
 const MAX_NESTING: u32 = 3;
+/// In how many files a class of one name is looked for.
+const MAX_NAMESAKES: usize = 4;
 /// A parameter's type is looked up at its call sites only where few files can hold them.
 const MAX_CALLER_FILES: usize = 30;
 /// How many times in a row a type is asked of call sites.
@@ -414,9 +416,11 @@ impl<'p> TypeSystem<'p> {
         let mut out: Vec<Typed> = Vec::new();
         let mut resolved = 0;
         for (class, count) in hints {
-            let files = self.program.files_defining_class(*class);
-            if let [file] = files {
-                for class in self.program.classes_named(*file, *class) {
+            // The word index also takes a class that a docstring shows for one.
+            let files = self.program.files_defining_class(*class).iter().take(MAX_NAMESAKES + 1);
+            let mut defining = files.map(|file| self.program.classes_named(*file, *class)).filter(|c| !c.is_empty());
+            if let (Some(classes), None) = (defining.next(), defining.next()) {
+                for class in classes {
                     add(&mut out, &[Typed { ty: Type::Instance(class), sure: false }], false);
                 }
                 resolved += count;
@@ -458,7 +462,9 @@ impl<'p> TypeSystem<'p> {
         if hinted.len() == 1 {
             add(&mut out, &hinted, false);
         }
-        if index == 0 && program.has_decorator(func, &names(&program.profile.resolution.passes)) {
+        if index == 0
+            && (program.has_decorator(func, &names(&program.profile.resolution.passes)) || self.derives_a_leaf(func))
+        {
             add(&mut out, &self.view(), true);
         }
         if !useful(&out) && matches!(param.kind, ParamKind::Positional | ParamKind::KeywordOnly) {
@@ -485,6 +491,27 @@ impl<'p> TypeSystem<'p> {
             add(&mut out, &hinted, false);
         }
         out.into()
+    }
+
+    /// Is the function named, by its dotted path, as the one that computes a leaf: `name = Derived(fn="module.function")`?
+    fn derives_a_leaf(&self, func: FuncRef) -> bool {
+        let program = self.program;
+        let derived = &program.profile.declaration.derived;
+        if derived.is_empty() || program.method_class(func).is_some() {
+            return false;
+        }
+        let derived = Sym::from(derived);
+        let name = program.func(func).name;
+        let path = format!("{}.{name}", program.file(func.file).module);
+        program.files_with(name).iter().filter(|file| program.has_word(**file, derived)).any(|file| {
+            let ir = program.ir(*file);
+            program.calls_named(*file, derived).iter().any(|call| match ir.expr(*call) {
+                Expr::Call { args, .. } => {
+                    args.iter().any(|arg| ir.str_value(arg.value).is_some_and(|text| text == path.as_str()))
+                }
+                _ => false,
+            })
+        })
     }
 
     /// An instance of the view class, where the tree has one.
@@ -1089,23 +1116,25 @@ impl<'p> TypeSystem<'p> {
         if program.files_with(name).len() > MAX_CALLER_FILES {
             return;
         }
-        let mut names: Vec<Sym> = Vec::new();
+        let mut names: Vec<Given> = Vec::new();
         for mention in program.value_mentions(name) {
             let is_it = self.of(mention).iter().any(|t| match t.ty {
                 Type::Func(f) | Type::Method(f, _) => f == func,
                 _ => false,
             });
-            if let Some(name) = is_it.then(|| self.name_given(mention)).flatten()
-                && !names.contains(&name)
+            if let Some(given) = is_it.then(|| self.name_given(mention)).flatten()
+                && !names.contains(&given)
             {
-                names.push(name);
+                names.push(given);
             }
         }
-        for name in names.into_iter().take(MAX_NAMES) {
+        for Given { name, by } in names.into_iter().take(MAX_NAMES) {
             let files = program.files_with(name);
-            if files.len() > MAX_CALLER_FILES {
-                continue;
-            }
+            let files = match (files.len() > MAX_CALLER_FILES, &by) {
+                (false, _) => &files[..],
+                // A name that is everywhere is looked for where it was given.
+                (true, by) => by.as_slice(),
+            };
             for file in files.iter().copied() {
                 for call in program.calls_named(file, name) {
                     let call = ExprRef { file, expr: *call };
@@ -1118,27 +1147,36 @@ impl<'p> TypeSystem<'p> {
     }
 
     /// The name that a value goes by after the expression: of a keyword, a parameter, an assignment's target.
-    fn name_given(&self, at: ExprRef) -> Option<Sym> {
+    fn name_given(&self, at: ExprRef) -> Option<Given> {
         let ir = self.program.ir(at.file);
         match ir.exprs[at.expr.index()].parent {
             Parent::Stmt(stmt) => match &ir.stmt(stmt).kind {
-                Stmt::Assign { targets, .. } => last_name(ir, *targets.first()?),
+                Stmt::Assign { targets, .. } => Some(Given { name: last_name(ir, *targets.first()?)?, by: None }),
                 _ => None,
             },
             Parent::Expr(up) => {
                 let Expr::Call { args, .. } = ir.expr(up) else { return None };
                 let i = args.iter().position(|a| a.value == at.expr)?;
-                if let ArgKind::Keyword(name) = args[i].kind {
-                    return Some(name);
-                }
                 let call = ExprRef { file: at.file, expr: up };
-                let (callee, _, _) = *self.callees(call).first()?;
+                let callee = self.callees(call).first().map(|(callee, _, _)| *callee);
+                if let ArgKind::Keyword(name) = args[i].kind {
+                    return Some(Given { name, by: callee.map(|callee| callee.file) });
+                }
+                let callee = callee?;
                 let param = self.param_for(call, callee, i)?;
-                self.program.func(callee).params.get(param as usize).map(|p| p.name)
+                let name = self.program.func(callee).params.get(param as usize)?.name;
+                Some(Given { name, by: Some(callee.file) })
             }
             _ => None,
         }
     }
+}
+
+/// The name that a function goes by where it is handed to, and the file that gives it the name.
+#[derive(PartialEq, Eq)]
+struct Given {
+    name: Sym,
+    by: Option<FileId>,
 }
 
 fn names(list: &[String]) -> Vec<&str> {

@@ -3,12 +3,16 @@
 //! It never reads a file, prints or decides what is true: the document comes in finished, a `String` goes out. Text from
 //! the tree that was read is untrusted, and every such string passes through [`untrusted`] on its way out.
 
+mod annotation;
 mod claims;
+pub mod diff;
+pub mod explain;
 pub mod fields;
 mod grades;
 pub mod json;
 pub mod markdown;
 mod outline;
+mod sarif;
 mod summary;
 mod table;
 pub mod text;

@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_shallowest_package_wins() {
-        let options = Options::default();
+        let options = Options::of("sglang", "srt/server_args.py");
         let prefix = |names: &[&str]| package_prefix(names.iter().copied(), &options);
         assert_eq!(prefix(&["sglang/srt/a.py"]).as_deref(), Some(""));
         assert_eq!(

@@ -13,7 +13,7 @@ use thiserror::Error;
 pub enum SourceError {
     #[error(
         "cannot open `{spec}`: there is no such file or folder. A source is a checkout, a package or site-packages \
-         folder, a .whl, .tar.gz or .zip file, or a requirement such as `{package}==VERSION`"
+         folder, a .whl, .tar.gz or .zip file, a revision `REPO@REV`, or a requirement such as `{package}==VERSION`"
     )]
     NotFound { spec: String, package: String },
 
@@ -47,6 +47,17 @@ pub enum SourceError {
          Unpack it and name the folder", path.display()
     )]
     NotASource { path: PathBuf },
+
+    #[error(
+        "{} is no git repository ({reason}). Name a folder with a repository before the `@`, or a source without a \
+         revision", path.display()
+    )]
+    NoRepository { path: PathBuf, reason: String },
+
+    #[error(
+        "cannot read the revision `{revision}` of {}: {reason}. {}", path.display(), fetch_it(*shallow)
+    )]
+    NoRevision { path: PathBuf, revision: String, reason: String, shallow: bool },
 
     #[error("cannot read the archive {}: {reason}. Fetch the file again", path.display())]
     BrokenArchive { path: PathBuf, reason: String },
@@ -89,6 +100,9 @@ pub enum SourceError {
     )]
     Offline { requirement: String, cache: PathBuf },
 
+    #[error("there is no release of {package} between these two versions: `pip index versions {package}` lists all")]
+    NoReleases { package: String },
+
     #[error(
         "cannot fetch {requirement}: found no pip (tried {tried}). Install pip, set ARGTRACE_PIP to one, or download \
          the wheel yourself and name the file"
@@ -129,6 +143,14 @@ pub enum SourceError {
 impl SourceError {
     pub(super) fn io(doing: &'static str, path: impl Into<PathBuf>, error: io::Error) -> SourceError {
         SourceError::Io { doing, path: path.into(), error }
+    }
+}
+
+fn fetch_it(shallow: bool) -> &'static str {
+    if shallow {
+        "The repository is a shallow clone: fetch the revision with `git fetch --depth 1 origin REVISION`"
+    } else {
+        "Check the name with `git log`, or fetch it"
     }
 }
 

@@ -13,6 +13,7 @@ mod cache;
 mod environment;
 mod error;
 mod folder;
+mod git;
 mod locate;
 mod notes;
 mod pip;
@@ -29,6 +30,7 @@ pub use cache::{cache_folder, usual_folder};
 pub use error::SourceError;
 
 use archive::Format;
+use pep440_rs::Version;
 use notes::Notes;
 use requirement::Requirement;
 
@@ -59,6 +61,8 @@ pub enum Kind {
     Sdist,
     /// `name==version`, got through pip.
     Requirement,
+    /// A revision of a git repository.
+    Revision,
 }
 
 impl Kind {
@@ -70,6 +74,7 @@ impl Kind {
             Kind::Wheel => "wheel",
             Kind::Sdist => "sdist",
             Kind::Requirement => "requirement",
+            Kind::Revision => "revision",
         }
     }
 }
@@ -121,6 +126,7 @@ enum Store {
     Folder(folder::FolderStore),
     Wheel(wheel::WheelStore),
     Memory(Vec<Vec<u8>>),
+    Git(git::GitStore),
 }
 
 /// What opening a place yields, before it has a name.
@@ -162,6 +168,7 @@ impl Tree {
         match &self.store {
             Store::Folder(store) => store.read(&file.path),
             Store::Wheel(store) => store.read(index, &file.path),
+            Store::Git(store) => store.read(index, &file.path),
             Store::Memory(contents) => Ok(contents.get(index).cloned().unwrap_or_default()),
         }
     }
@@ -189,7 +196,7 @@ impl Tree {
     }
 }
 
-/// Opens the source that a person named: a path that exists, else a requirement.
+/// Opens the source that a person named: a path that exists, else a revision of a repository, else a requirement.
 ///
 /// # Errors
 /// If there is no such source, it does not hold the package, or it cannot be read or fetched.
@@ -203,6 +210,9 @@ pub fn open(spec: &str, options: &Options) -> Result<Tree, SourceError> {
         };
         return Ok(Tree::new(spec.to_owned(), opened, options));
     }
+    if let Some((repository, revision)) = git::split(spec) {
+        return Ok(Tree::new(spec.to_owned(), git::open(repository, revision, options)?, options));
+    }
     if !requirement::looks_like_requirement(spec) {
         return Err(SourceError::NotFound { spec: spec.to_owned(), package: options.package.to_owned() });
     }
@@ -211,6 +221,27 @@ pub fn open(spec: &str, options: &Options) -> Result<Tree, SourceError> {
     let mut opened = wheel::open(&wheel, options)?;
     opened.kind = Kind::Requirement;
     Ok(Tree::new(requirement.to_string(), opened, options))
+}
+
+/// The releases of the package from one version to another, both included, as requirements, oldest first. An empty text is
+/// an open end.
+///
+/// # Errors
+/// If a text is no version, pip cannot be run, or there is no release between the two.
+pub fn releases(from: &str, to: &str, options: &Options) -> Result<Vec<String>, SourceError> {
+    let bounds = [from, to].map(|text| requirement::bound(text, options));
+    let [from, to] = bounds;
+    let (from, to) = (from?, to?);
+    if let Some(progress) = options.progress {
+        progress(&format!("asking pip for the releases of {}", options.package));
+    }
+    let all = pip::versions(options)?;
+    let named = |v: &Version| Some(v) == from.as_ref() || Some(v) == to.as_ref();
+    let inside = |v: &&Version| {
+        from.as_ref().is_none_or(|from| from <= v) && to.as_ref().is_none_or(|to| *v <= to) && (!v.any_prerelease() || named(v))
+    };
+    let found: Vec<String> = all.iter().filter(inside).map(|v| format!("{}=={v}", options.package)).collect();
+    if found.is_empty() { Err(SourceError::NoReleases { package: options.package.to_owned() }) } else { Ok(found) }
 }
 
 /// Opens the package of the current folder, else of the active Python environment.
@@ -226,7 +257,7 @@ pub fn open_current(options: &Options) -> Result<Tree, SourceError> {
 /// What an argument can be, where both names of things in a program and sources are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
-    /// A source by its form, whether it exists or not: a path, the name of an archive, a requirement.
+    /// A source by its form, whether it exists or not: a path, the name of an archive, a revision, a requirement.
     Source,
     /// A bare word that is also a folder with the package in it.
     Package,
@@ -244,6 +275,7 @@ pub fn naming(arg: &str, options: &Options) -> Naming {
         || arg.contains('/')
         || arg.contains("==")
         || (cfg!(windows) && arg.contains('\\'))
+        || git::split(arg).is_some()
         || Format::of(path).is_some();
     match path.metadata() {
         _ if by_form => Naming::Source,

@@ -11,10 +11,11 @@ use std::str::FromStr;
 use pep440_rs::Version;
 
 use super::notes::printable;
-use super::requirement::Requirement;
+use super::requirement::{Requirement, is_set};
 use super::{Options, SourceError};
 
 /// Newer releases have wheels for one platform only, which need not be the one that argtrace runs on.
+const ONLY_BINARY: [&str; 1] = ["--only-binary=:all:"];
 const PLATFORM: [&str; 4] = ["--platform", "manylinux_2_34_x86_64", "--python-version", "3.11"];
 /// How many available versions are named on each side of one that does not exist.
 const NEAREST: usize = 3;
@@ -40,6 +41,56 @@ pub(super) fn download(requirement: &Requirement, folder: &Path, options: &Optio
     }
     let tried: Vec<String> = programs.iter().map(|program| program.join(" ")).collect();
     Err(SourceError::NoPip { requirement: requirement.to_string(), tried: tried.join(", ") })
+}
+
+/// The versions that the package index offers, oldest first.
+pub(super) fn versions(options: &Options) -> Result<Vec<Version>, SourceError> {
+    let asked = format!("the releases of {}", options.package);
+    if options.offline || is_set("ARGTRACE_OFFLINE") {
+        return Err(SourceError::Offline { requirement: asked, cache: super::cache_folder(options)?.join("wheels") });
+    }
+    let programs = programs(options);
+    for program in &programs {
+        let Some((first, rest)) = program.split_first() else { continue };
+        let output = Command::new(first)
+            .args(rest)
+            .args(["index", "versions", options.package])
+            .args(ONLY_BINARY)
+            .args(PLATFORM)
+            .env("PIP_DISABLE_PIP_VERSION_CHECK", "1")
+            .env("PIP_NO_INPUT", "1")
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null())
+            .output();
+        let Ok(output) = output else { continue };
+        let said = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() {
+            if said.contains("No module named pip") {
+                continue;
+            }
+            if let Some(sign) = NETWORK_SIGNS.iter().find(|sign| said.contains(**sign)) {
+                return Err(SourceError::NoNetwork { requirement: asked, detail: (*sign).to_owned() });
+            }
+            return Err(SourceError::PipFailed {
+                requirement: asked,
+                program: program.join(" "),
+                detail: reason(&said, &output),
+            });
+        }
+        return Ok(listed(&String::from_utf8_lossy(&output.stdout)));
+    }
+    let tried: Vec<String> = programs.iter().map(|program| program.join(" ")).collect();
+    Err(SourceError::NoPip { requirement: asked, tried: tried.join(", ") })
+}
+
+/// The versions of `Available versions: 0.5.9, 0.5.8`, oldest first.
+fn listed(said: &str) -> Vec<Version> {
+    let lists = said.lines().filter_map(|line| line.trim().strip_prefix("Available versions:"));
+    let mut versions: Vec<Version> =
+        lists.flat_map(|list| list.split(',')).filter_map(|version| Version::from_str(version.trim()).ok()).collect();
+    versions.sort();
+    versions.dedup();
+    versions
 }
 
 /// The commands to try, each a program and its first arguments.
@@ -190,5 +241,7 @@ mod tests {
         let wanted = Version::from_str("0.5.7").expect("a version");
         assert_eq!(nearest(&wanted, offered(said)), ["0.4", "0.5.5", "0.5.6", "0.5.8", "0.5.9", "0.5.10"]);
         assert_eq!(offered("(from versions: none)"), Vec::<String>::new());
+        let all: Vec<String> = listed("x (0.5.9)\nAvailable versions: 0.5.9, 0.5.10, 0.5.8\n").iter().map(Version::to_string).collect();
+        assert_eq!(all, ["0.5.8", "0.5.9", "0.5.10"]);
     }
 }

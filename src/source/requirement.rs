@@ -47,6 +47,19 @@ impl fmt::Display for Requirement {
     }
 }
 
+/// An end of a range of versions; nothing if the text is empty.
+pub(super) fn bound(text: &str, options: &Options) -> Result<Option<Version>, SourceError> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    Version::from_str(text).map(Some).map_err(|_| SourceError::BadRequirement {
+        spec: text.to_owned(),
+        reason: "it is not a version".to_owned(),
+        package: options.package.to_owned(),
+    })
+}
+
 /// Whether `spec`, which is no path, is meant as a requirement, be it well formed or not.
 pub(super) fn looks_like_requirement(spec: &str) -> bool {
     !spec.contains(['/', '\\']) && spec.contains(['=', '<', '>', '~', '!'])
@@ -100,7 +113,7 @@ pub(super) fn wheel(requirement: &Requirement, options: &Options) -> Result<Path
     fetch(requirement, &wheels, options)
 }
 
-fn is_set(variable: &str) -> bool {
+pub(super) fn is_set(variable: &str) -> bool {
     env::var_os(variable).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
@@ -152,7 +165,7 @@ mod tests {
 
     #[test]
     fn only_a_name_and_a_version_are_taken() {
-        let options = Options::default();
+        let options = Options::of("sglang", "srt/server_args.py");
         let parse = |spec: &str| Requirement::parse(spec, &options).map(|r| r.to_string());
         assert_eq!(parse("sglang==0.5.9post1").ok().as_deref(), Some("sglang==0.5.9.post1"));
         assert_eq!(parse("SGLang == v1.0").ok().as_deref(), Some("SGLang==1.0"));
@@ -177,7 +190,7 @@ mod tests {
     #[test]
     fn wheel_names_compare_by_their_normal_form() {
         let wheel = WheelName::of(Path::new("x/My_Pkg-1.0-py3-none-any.whl"));
-        let options = Options::default();
+        let options = Options::of("sglang", "srt/server_args.py");
         let requirement = Requirement::parse("my.pkg==1.0.0", &options);
         assert!(wheel.is_some_and(|w| requirement.is_ok_and(|r| w.matches(&r))));
         assert!(WheelName::of(Path::new("sglang.whl")).is_none());

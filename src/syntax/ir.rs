@@ -243,7 +243,7 @@ pub struct StmtNode {
 }
 
 /// Which block of a compound statement.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Arm {
     /// The n-th `if`/`elif`, `except` or `case` block.
     Nth(u32),

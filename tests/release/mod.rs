@@ -8,7 +8,7 @@ use argtrace::cli::session::{Backend, Session, installed};
 /// If the wheel cannot be fetched: a test that did not run must not look like one that passed.
 pub fn open(version: &str) -> Option<Box<dyn Session>> {
     let spec = format!("sglang=={version}");
-    match installed().open(Some(&spec), &|said| eprintln!("{said}")) {
+    match installed().expect("the profile").open(Some(&spec), &|said| eprintln!("{said}")) {
         Ok(session) => Some(session),
         Err(error) if std::env::var_os("ARGTRACE_OFFLINE").is_some_and(|v| v == "1") => {
             eprintln!("not tested, offline: {error:#}");

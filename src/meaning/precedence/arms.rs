@@ -4,13 +4,15 @@
 //! Where what comes out still bears the name of `a`, `b` fills it. `n = min(n, m)` cuts `n` down to `m`. Switches choose
 //! between ways of working, not between values; they are gates and do not count.
 
-use super::asks::presence;
-use super::bend::{Bend, Other, Way};
+use super::asks::{env_read, is_constant, presence};
+use super::bend::{Bend, Party, Way};
 use super::sources;
 use crate::flow::graph::Kind;
 use crate::flow::guards;
+use crate::flow::origin::assigned_value;
 use crate::meaning::facts::{Facts, Shared};
 use crate::program::{ExprRef, dotted_name, last_name};
+use crate::syntax::defuse::DefSite;
 use crate::syntax::ir::*;
 use rustc_hash::FxHashSet;
 
@@ -26,13 +28,32 @@ pub fn around(facts: &Facts, known: &[Bend]) -> Vec<Bend> {
     let mut seen: FxHashSet<ExprRef> = FxHashSet::default();
     for (id, at) in facts.reached() {
         let state = facts.trace.state(id);
-        if state.cost > MAX_COST || state.node.kind != Kind::Value {
+        let near = state.cost <= MAX_COST || goes_by_name(facts.shared, at, facts.field());
+        if !near || state.node.kind != Kind::Value {
             continue;
         }
         let mut search = Search { facts, shared: facts.shared, known, at, seen: &mut seen, out: &mut out };
         search.outwards();
     }
     out
+}
+
+/// Is this the field's own name, or a local that the field was given to somewhere in the function?
+fn goes_by_name(shared: &Shared, at: ExprRef, field: Sym) -> bool {
+    let ir = shared.ir(at.file);
+    let name = match ir.expr(at.expr) {
+        Expr::Attr { attr, .. } => return *attr == field,
+        Expr::Name(name) => *name,
+        _ => return false,
+    };
+    let defuse = shared.program().defuse(at.file, ir.scope_of(at.expr));
+    let sites = defuse.by_name.get(&name).into_iter().flatten().filter_map(|d| defuse.defs.get(d.0 as usize));
+    let is_own = |site| match site {
+        DefSite::Target(target) => assigned_value(ir, target)
+            .is_some_and(|expr| shared.origins.direct(ExprRef { file: at.file, expr }) == Some(field)),
+        _ => false,
+    };
+    name == field || sites.map(|d| d.site).any(is_own)
 }
 
 fn is_switch(shared: &Shared, field: Sym) -> bool {
@@ -140,11 +161,11 @@ impl Search<'_, '_, '_> {
             return;
         }
         if right == self.at.expr && self.is_of_request(left, right) {
-            let path = dotted_name(ir, left).unwrap_or_default();
-            let path = path.split_once('.').map_or(path.clone(), |(_, rest)| rest.to_owned());
-            let (field, at) = (self.facts.field(), self.here(up));
-            let when = Some(self.shared.text(self.here(left)));
-            self.out.push(Bend { field, other: Other::Request(path), way: Way::Replaces, at, when, sure: false });
+            if let Some((_, path)) = dotted_name(ir, left).as_deref().and_then(|p| p.split_once('.')) {
+                let (bent, by) = (Party::Field(self.facts.field()), Party::Request(path.to_owned()));
+                let (at, when) = (self.here(up), Some(self.shared.text(self.here(left))));
+                self.out.push(Bend { bent, by, way: Way::Replaces, at, when, sure: false });
+            }
             return;
         }
         let keeps = target_name(ir, up).is_some_and(|t| self.is_name_of(t, left));
@@ -156,44 +177,47 @@ impl Search<'_, '_, '_> {
     fn is_of_request(&self, left: ExprId, right: ExprId) -> bool {
         let ir = self.shared.ir(self.at.file);
         let Expr::Attr { base, attr, .. } = ir.expr(left) else { return false };
-        let types = self.shared.graph.types.of(self.here(*base));
         let same = last_name(ir, right) == Some(*attr) || *attr == self.facts.field();
-        same && self.shared.graph.is_record(&types).is_none() && !matches!(ir.expr(*base), Expr::Name(n) if n == "self")
+        let own = matches!(ir.expr(*base), Expr::Name(n) if n == "self");
+        same && !own && self.shared.origins.direct(self.here(left)).is_none()
     }
 
     /// `min(value, cap)` that goes on under the value's name.
     fn smaller(&mut self, up: ExprId, inner: ExprId, args: &[Arg]) {
         let ir = self.shared.ir(self.at.file);
-        let Some(name) = target_name(ir, up) else { return };
-        let Some(kept) = args.iter().find(|a| last_name(ir, a.value) == Some(name)) else { return };
-        if args.len() != 2 || !self.seen.insert(self.here(inner)) {
+        let [left, right] = args else { return };
+        let Some(target) = target_of(ir, up) else { return };
+        let is_kept = |a: &Arg| target.name(ir).is_some() && last_name(ir, a.value) == target.name(ir);
+        // The value under another name, which then gets the field's back.
+        let named = match target {
+            Target::Place(place) => goes_by_name(self.shared, self.here(place), self.facts.field()),
+            Target::Keyword(name) => name == self.facts.field(),
+        };
+        let (kept, cap) = match (is_kept(left), is_kept(right)) {
+            (true, _) => (left, right),
+            (_, true) => (right, left),
+            _ if named && left.value == inner => (left, right),
+            _ if named && right.value == inner => (right, left),
+            _ => return,
+        };
+        if !self.seen.insert(self.here(inner)) {
             return;
         }
-        let Some(cap) = args.iter().find(|a| a.value != kept.value) else { return };
-        let (kept, cap) = (self.here(kept.value), self.here(cap.value));
-        let own = Other::Field(self.facts.field());
-        // The field is cut down.
-        if inner == kept.expr {
-            for (other, sure) in sources::nearest(self.shared, cap) {
-                if sure && other != own {
-                    self.add(self.facts.field(), other, Way::Replaces, self.here(up), None);
-                }
+        let of = |arg: &Arg| sources::nearest(self.shared, self.here(arg.value));
+        let own = Party::Field(self.facts.field());
+        let (kept_of, cap_of) = (of(kept), of(cap));
+        // The field is cut down, by a value that is surely the other's, or at least nothing else's.
+        if inner == kept.value && (named || matches!(&kept_of[..], [(o, _)] if *o == own)) {
+            let single = cap_of.len() == 1 && named && is_scaled(ir, cap.value);
+            for (by, _) in cap_of.into_iter().filter(|(by, sure)| (*sure || single) && *by != own) {
+                self.add(own.clone(), by, Way::Replaces, self.here(up), None);
             }
-        }
-        // The field is the cap.
-        let of = |e: ExprRef| sources::nearest(self.shared, e);
-        if inner == cap.expr && of(cap).iter().any(|(o, sure)| *o == own && *sure) {
-            let kept = of(kept);
-            let single = kept.len() == 1;
-            if kept.iter().any(|(o, _)| *o == own) {
-                return;
-            }
-            // A sum of many things is none of them.
-            for (other, _) in kept.into_iter().take(1).filter(|_| single) {
-                if let Other::Field(field) = other {
-                    self.add(field, own.clone(), Way::Replaces, self.here(up), None);
-                }
-            }
+        // The field is the cap; a sum of many things is none of them.
+        } else if inner == cap.value
+            && cap_of.contains(&(own.clone(), true))
+            && let [(bent @ Party::Field(_), _)] = &kept_of[..]
+        {
+            self.add(bent.clone(), own, Way::Replaces, self.here(up), None);
         }
     }
 
@@ -209,7 +233,7 @@ impl Search<'_, '_, '_> {
             let fills = !given && orelse.is_empty() && name == self.shared.text(self.here(subject));
             let matched = assignments(ir, with).into_iter().find(|(t, _)| self.shared.text(self.here(*t)) == name);
             let given = matched.map(|(_, v)| self.here(v));
-            let uses = matched.is_some_and(|(_, v)| self.mentions(ir.span(v), subject));
+            let uses = matched.is_some_and(|(_, v)| self.uses(with, v, subject));
             if !fills && !uses {
                 continue;
             }
@@ -220,39 +244,56 @@ impl Search<'_, '_, '_> {
         }
     }
 
+    /// Does an arm's value use the subject, itself or through a name of the arm?
+    fn uses(&self, arm: &[StmtId], value: ExprId, subject: ExprId) -> bool {
+        let ir = self.shared.ir(self.at.file);
+        let through = |(target, v): (ExprId, ExprId)| {
+            self.mentions(ir.span(v), subject) && self.mentions(ir.span(value), target)
+        };
+        self.mentions(ir.span(value), subject) || assignments(ir, arm).into_iter().any(through)
+    }
+
     /// Says what a choice says, if the field is its subject or what is taken instead.
     fn judge(&mut self, choice: Choice, key: ExprId) {
         // Writes of the record itself are read elsewhere.
         if !self.seen.insert(self.here(key)) {
             return;
         }
-        let field = self.facts.field();
-        let own = Other::Field(field);
+        let own = Party::Field(self.facts.field());
         let subjects = self.origin(choice.subject);
         let mut others = sources::nearest(self.shared, choice.other);
-        // What both arms take does not give way.
+        // What both arms take does not give way, unless there is nothing else.
         if let Some(given) = choice.given {
             let also = sources::all(self.shared, given, true);
-            others.retain(|(o, _)| !also.iter().any(|(a, _)| a == o));
+            let is_common = |o: &Party| also.iter().any(|(a, _)| a == o);
+            if !choice.keeps || others.iter().any(|(o, _)| !is_common(o)) {
+                others.retain(|(o, _)| !is_common(o));
+            }
         }
         let way = if choice.keeps { Way::Fills } else { Way::Replaces };
-        let is_subject = matches!(&subjects[..], [(o, _)] if *o == own);
-        if is_subject {
+        let [(subject, _)] = &subjects[..] else { return };
+        // The same thing by two ways is no choice.
+        if others.iter().any(|(o, _)| o == subject) {
+            return;
+        }
+        let (at, when) = (choice.test, Some(choice.test));
+        if *subject == own {
             for (other, _) in others.into_iter().filter(|(o, _)| *o != own) {
                 match (way, &other) {
-                    (Way::Fills, _) => self.add(field, other, way, choice.test, Some(choice.test)),
-                    (_, Other::Field(f)) if !self.fills(field, *f) => {
-                        self.add(*f, own.clone(), way, choice.test, Some(choice.test))
+                    (Way::Fills, _) => self.add(own.clone(), other, way, at, when),
+                    (_, Party::Field(_) | Party::Env(_)) if !self.fills(&own, &other) => {
+                        self.add(other, own.clone(), way, at, when)
                     }
                     _ => {}
                 }
             }
         } else if others.iter().any(|(o, _)| *o == own) {
-            let [(Other::Field(subject), _)] = &subjects[..] else { return };
-            match way {
-                Way::Fills => self.add(*subject, own, way, choice.test, Some(choice.test)),
-                _ if self.fills(*subject, field) => {}
-                _ => self.add(field, Other::Field(*subject), way, choice.test, Some(choice.test)),
+            match (way, subject) {
+                (Way::Fills, Party::Field(_)) => self.add(subject.clone(), own, way, at, when),
+                (_, Party::Field(_) | Party::Env(_)) if !self.fills(subject, &own) => {
+                    self.add(own, subject.clone(), Way::Replaces, at, when)
+                }
+                _ => {}
             }
         }
     }
@@ -261,26 +302,25 @@ impl Search<'_, '_, '_> {
     fn queue(&mut self, stmt: StmtId, n: usize) {
         let ir = self.shared.ir(self.at.file);
         let line = queue_around(ir, stmt);
-        let Some(own) = line.iter().position(|(s, i, ..)| *s == stmt && *i == n) else { return };
-        let Some(subject) = self.served(line[own].2, line[own].3) else { return };
-        if !ir.contains(line[own].2, self.at.expr) || !self.seen.insert(self.here(line[own].2)) {
+        let Some(nth) = line.iter().position(|(s, i, ..)| *s == stmt && *i == n) else { return };
+        let Some(subject) = self.served(line[nth].2, line[nth].3) else { return };
+        if !ir.contains(line[nth].2, self.at.expr) || !self.seen.insert(self.here(line[nth].2)) {
             return;
         }
-        let is_own =
-            |s: &Self, e: ExprId| matches!(&s.origin(s.here(e))[..], [(o, _)] if *o == Other::Field(s.facts.field()));
-        if !is_own(self, subject) {
+        let own = Party::Field(self.facts.field());
+        if !matches!(&self.origin(self.here(subject))[..], [(o, _)] if *o == own) {
             return;
         }
-        for (i, (_, _, test, body)) in line.iter().enumerate().filter(|(i, _)| *i != own) {
+        for (i, (_, _, test, body)) in line.iter().enumerate().filter(|(i, _)| *i != nth) {
             let Some(rival) = self.served(*test, body) else { continue };
-            if shape(ir, body).is_none() || shape(ir, body) != shape(ir, line[own].3) {
+            if shape(ir, body).is_none() || shape(ir, body) != shape(ir, line[nth].3) {
                 continue;
             }
-            let [(Other::Field(other), _)] = self.origin(self.here(rival))[..] else { continue };
-            let (field, at) = (self.facts.field(), self.here(line[i.min(own)].2));
-            match i < own {
-                true => self.add(field, Other::Field(other), Way::Replaces, at, Some(at)),
-                false => self.add(other, Other::Field(field), Way::Replaces, at, Some(at)),
+            let [(ref rival @ (Party::Field(_) | Party::Env(_)), _)] = self.origin(self.here(rival))[..] else { continue };
+            let at = self.here(line[i.min(nth)].2);
+            match i < nth {
+                true => self.add(own.clone(), rival.clone(), Way::Replaces, at, Some(at)),
+                false => self.add(rival.clone(), own.clone(), Way::Replaces, at, Some(at)),
             }
         }
     }
@@ -294,34 +334,36 @@ impl Search<'_, '_, '_> {
     }
 
     /// Where one field fills the other, no arm need say which of them counts.
-    fn fills(&self, field: Sym, other: Sym) -> bool {
-        self.known.iter().any(|b| b.way == Way::Fills && b.field == field && b.other == Other::Field(other))
+    fn fills(&self, bent: &Party, by: &Party) -> bool {
+        self.known.iter().any(|b| b.way == Way::Fills && b.bent == *bent && b.by == *by)
     }
 
     /// The fields that a subject comes from; where nothing tells, the field that it is named after.
-    fn origin(&self, at: ExprRef) -> Vec<(Other, bool)> {
-        let found = sources::nearest(self.shared, at);
+    fn origin(&self, at: ExprRef) -> Vec<(Party, bool)> {
+        let found = sources::itself(self.shared, at);
         let name = last_name(self.shared.ir(at.file), at.expr);
         match name.filter(|n| found.is_empty() && self.shared.definitions.by_name(*n).is_some()) {
-            Some(name) => vec![(Other::Field(name), false)],
+            Some(name) => vec![(Party::Field(name), false)],
             None => found,
         }
     }
 
-    fn add(&mut self, field: Sym, other: Other, way: Way, at: ExprRef, when: Option<ExprRef>) {
-        let switch = |f: Sym| is_switch(self.shared, f);
-        let of_switch = matches!(&other, Other::Field(f) if switch(*f));
-        if Other::Field(field) != other && !switch(field) && !of_switch {
+    fn add(&mut self, bent: Party, by: Party, way: Way, at: ExprRef, when: Option<ExprRef>) {
+        let of_switch = |p: &Party| matches!(p, Party::Field(f) if is_switch(self.shared, *f));
+        if bent != by && !of_switch(&bent) && !of_switch(&by) {
             let when = when.map(|w| self.shared.text(w));
-            self.out.push(Bend { field, other, way, at, when, sure: false });
+            self.out.push(Bend { bent, by, way, at, when, sure: false });
         }
     }
 
-    /// Does the text of a span hold that of an expression, between word boundaries?
+    /// Does the text of a span hold that of an expression, or the name of the variable it asks, between word boundaries?
     fn mentions(&self, span: Span, what: ExprId) -> bool {
         let program = self.shared.program();
         let text = program.text(self.at.file, span);
-        let what = program.expr_text(self.here(what));
+        let what = match env_read(self.shared.ir(self.at.file), what) {
+            Some(variable) => variable.to_string(),
+            None => program.expr_text(self.here(what)),
+        };
         let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
         text.match_indices(&what)
             .any(|(i, _)| !word(text[..i].chars().next_back()) && !word(text[i + what.len()..].chars().next()))
@@ -389,22 +431,49 @@ fn is_value_context(ir: &FileIr, at: ExprId) -> bool {
     }
 }
 
-/// The name that a value goes to: the target of the assignment around, or a keyword.
-fn target_name(ir: &FileIr, mut at: ExprId) -> Option<Sym> {
+/// Something with a name, or a constant multiple of it.
+fn is_scaled(ir: &FileIr, at: ExprId) -> bool {
+    match ir.expr(at) {
+        Expr::Bin { left, right, .. } => is_constant(ir, *right) && last_name(ir, *left).is_some(),
+        _ => last_name(ir, at).is_some(),
+    }
+}
+
+/// Where a value goes: the target of the assignment around, or a keyword.
+#[derive(Copy, Clone)]
+enum Target {
+    Place(ExprId),
+    Keyword(Sym),
+}
+
+impl Target {
+    fn name(self, ir: &FileIr) -> Option<Sym> {
+        match self {
+            Target::Place(place) => last_name(ir, place),
+            Target::Keyword(name) => Some(name),
+        }
+    }
+}
+
+fn target_name(ir: &FileIr, at: ExprId) -> Option<Sym> {
+    target_of(ir, at)?.name(ir)
+}
+
+fn target_of(ir: &FileIr, mut at: ExprId) -> Option<Target> {
     loop {
         match ir.exprs[at.index()].parent {
             Parent::Expr(up) => {
                 if let Expr::Call { args, .. } = ir.expr(up)
                     && let Some(ArgKind::Keyword(name)) = args.iter().find(|a| a.value == at).map(|a| a.kind)
                 {
-                    return Some(name);
+                    return Some(Target::Keyword(name));
                 }
                 at = up;
             }
             Parent::Stmt(stmt) => {
                 return match &ir.stmt(stmt).kind {
-                    Stmt::Assign { targets, .. } => last_name(ir, *targets.first()?),
-                    Stmt::AnnAssign { target, .. } => last_name(ir, *target),
+                    Stmt::Assign { targets, .. } => targets.first().copied().map(Target::Place),
+                    Stmt::AnnAssign { target, .. } => Some(Target::Place(*target)),
                     _ => None,
                 };
             }

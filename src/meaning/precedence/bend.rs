@@ -1,39 +1,47 @@
-//! One place where something else decides what a field comes to.
+//! One place where one thing decides what another comes to.
 
 use crate::meaning::facts::Shared;
 use crate::meaning::report::{Grade, Precedence};
 use crate::program::ExprRef;
 use crate::syntax::ir::Sym;
 
+/// What bends or is bent.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Other {
+pub enum Party {
     Field(Sym),
     /// A variable of the process's environment.
     Env(Sym),
+    /// Which model is served.
+    Model,
+    /// A call of the running server, by the function that serves it.
+    Api(Sym),
     /// A value that comes with each request, as an attribute path.
     Request(String),
 }
 
-impl Other {
+impl Party {
     pub fn name(&self) -> String {
         match self {
-            Other::Field(name) | Other::Env(name) => name.to_string(),
-            Other::Request(path) => path.clone(),
+            Party::Field(name) | Party::Env(name) | Party::Api(name) => name.to_string(),
+            Party::Model => "model".to_owned(),
+            Party::Request(path) => path.clone(),
         }
     }
 
     pub fn kind(&self) -> &'static str {
         match self {
-            Other::Field(_) => "field",
-            Other::Env(_) => "env",
-            Other::Request(_) => "request",
+            Party::Field(_) => "field",
+            Party::Env(_) => "env",
+            Party::Model => "model",
+            Party::Api(_) => "runtime-api",
+            Party::Request(_) => "request",
         }
     }
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Way {
-    /// The field, left unset, gets its value so.
+    /// What was left unset gets its value so.
     Fills,
     /// A given value gives way.
     Replaces,
@@ -43,9 +51,8 @@ pub enum Way {
 
 #[derive(Clone, Debug)]
 pub struct Bend {
-    /// The field that is bent.
-    pub field: Sym,
-    pub other: Other,
+    pub bent: Party,
+    pub by: Party,
     pub way: Way,
     pub at: ExprRef,
     pub when: Option<String>,

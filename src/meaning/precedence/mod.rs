@@ -1,18 +1,20 @@
 //! Which other field, variable or request wins over this one, or gives way to it.
 //!
-//! The evidence is of two kinds: rewrites of the record, with what they stand under and what they read ([`rewrites`]), and
-//! arms of a choice of which one takes this field and the other another ([`arms`]). Both are *bends*; a bend between two
-//! fields is told of both. A gate is no precedence, nor is a check or a division.
+//! The evidence is of two kinds: rewrites of the record and of the environment, with what they stand under and what they
+//! read ([`rewrites`]), and arms of a choice of which one takes this field and the other another ([`arms`]). Both are
+//! *bends*; a bend between two fields is told of both. A gate is no precedence, nor is a check or a division.
 
 mod arms;
 mod asks;
 mod bend;
+mod reasons;
 mod rewrites;
 mod sources;
+mod writes;
 
 use super::facts::Facts;
 use super::report::Precedence;
-use bend::{Bend, Other, Way};
+use bend::{Bend, Party, Way};
 pub use rewrites::Rewrites;
 
 pub fn claim(facts: &Facts) -> Vec<Precedence> {
@@ -35,20 +37,18 @@ pub fn claim(facts: &Facts) -> Vec<Precedence> {
 
 /// A bend as the field of the report sees it.
 fn told_of(facts: &Facts, bend: &Bend) -> Option<(&'static str, String, &'static str)> {
-    if bend.field == facts.field() {
+    let own = Party::Field(facts.field());
+    if bend.bent == own {
         let relation = match bend.way {
             Way::Fills => "default_from",
             Way::Replaces | Way::Clears => "overridden_by",
         };
-        return Some((relation, bend.other.name(), bend.other.kind()));
-    }
-    if bend.other != Other::Field(facts.field()) {
-        return None;
+        return Some((relation, bend.by.name(), bend.by.kind()));
     }
     let relation = match bend.way {
         Way::Fills => "implies",
         Way::Replaces => "overrides",
         Way::Clears => "disables",
     };
-    Some((relation, bend.field.to_string(), "field"))
+    (bend.by == own).then(|| (relation, bend.bent.name(), bend.bent.kind()))
 }

@@ -1,20 +1,20 @@
-//! What each rewrite of the record says of two fields: the one written, and the one that it stands under or reads.
+//! What each rewrite says of two parties: the one written, and the one that the write stands under or reads.
 //!
-//! A write bends its field by the fields that its value is read from and by the nearest test around it that asks of
-//! others; where all arms of that test write the field it only chooses the value, and the next one out counts too. A field
-//! that is written only when it was not given is filled; else a given value is replaced. A field divided by another is a
-//! share, not a bend.
+//! A write bends its field by what its value is read from and by the reasons it stands under. A field that is written only
+//! when it was not given is filled; else a given value is replaced. A field divided by another is a share, not a bend.
+//! Variables of the environment that the tree sets are bent by the same rules.
 
-use super::asks;
-use super::bend::{Bend, Other, Way};
+use super::asks::{self, Settable};
+use super::bend::{Bend, Party, Way};
+use super::reasons;
 use super::sources;
-use crate::flow::access::{self, Access, How, Written};
-use crate::flow::graph::{Holder, Kind, Op, Slot};
+use super::writes::{self, Write};
+use crate::flow::graph::{Kind, Op, Slot};
 use crate::flow::guards::{self, Guard};
+use crate::flow::trace::StateId;
 use crate::meaning::facts::{Facts, Shared};
 use crate::program::{ExprRef, FileId, last_name};
 use crate::syntax::ir::*;
-use rustc_hash::FxHashSet;
 
 /// A value written to a field of the record.
 struct Rewrite {
@@ -38,14 +38,27 @@ const MAX_COST: u32 = 3;
 pub fn around(facts: &Facts) -> Vec<Bend> {
     let shared = facts.shared;
     let tree = shared.rewrites.get_or_init(|| Rewrites::of(shared));
-    let field = facts.field();
+    let own = Party::Field(facts.field());
+    let writes = writes::lasting(shared, facts.field(), &facts.accesses);
     let mut out = Vec::new();
-    for write in facts.writes() {
-        study(shared, field, write, true, &mut Vec::new(), &mut out);
+    for write in &writes {
+        out.extend(Study::of(shared, write, &writes, true).map(|s| s.bends).into_iter().flatten());
     }
-    out.extend(tree.bends.iter().filter(|b| b.other == Other::Field(field)).cloned());
+    out.extend(tree.bends.iter().filter(|b| b.by == own).cloned());
+    out.extend(variables(facts).into_iter().filter(|b| b.by == own));
     far(facts, tree, &mut out);
     out
+}
+
+/// What bends the variables that are set where the field is mentioned.
+fn variables(facts: &Facts) -> Vec<Bend> {
+    let program = facts.shared.program();
+    let files = program.files_with(facts.field());
+    let setting = ["environ", "set"].map(Sym::from);
+    let files = files.iter().copied().filter(|f| setting.iter().any(|w| program.has_word(*f, *w)));
+    let writes: Vec<Write> = files.flat_map(|f| writes::of_variables(facts.shared, f)).collect();
+    let studies = writes.iter().filter_map(|w| Study::of(facts.shared, w, &writes, false));
+    studies.flat_map(|s| s.bends).collect()
 }
 
 /// Writes of other fields that the value reaches by a longer way.
@@ -53,196 +66,178 @@ fn far(facts: &Facts, tree: &Rewrites, out: &mut Vec<Bend>) {
     for id in facts.trace.ids() {
         let state = facts.trace.state(id);
         let Slot::Expr(at) = state.node.slot else { continue };
-        if state.node.kind != Kind::Value || state.cost > MAX_COST {
+        if state.node.kind != Kind::Value {
             continue;
         }
-        for write in tree.all.iter().filter(|w| w.value == at && w.field != facts.field()) {
-            if facts.operations_to(id).iter().any(|(_, op)| is_lost(op)) {
+        for write in tree.all.iter().filter(|w| w.field != facts.field()) {
+            let whole = write.value == at && state.cost <= MAX_COST && !is_lost_on_the_way(facts, id);
+            if !whole && !is_named_part(facts, write, at) {
                 continue;
             }
-            if !out.iter().any(|b| b.field == write.field) {
-                let other = Other::Field(facts.field());
-                let (field, way, at, when) = (write.field, write.way, write.at, write.when.clone());
-                out.push(Bend { field, other, way, at, when, sure: false });
+            if !out.iter().any(|b| b.bent == Party::Field(write.field)) {
+                let (bent, by) = (Party::Field(write.field), Party::Field(facts.field()));
+                let (way, at, when) = (write.way, write.at, write.when.clone());
+                out.push(Bend { bent, by, way, at, when, sure: false });
             }
         }
     }
 }
 
-/// An operation that chooses by the value, or only divides by it.
-fn is_lost(op: &Op) -> bool {
-    match op {
+/// However far it has come: does the value still go by the name of the field where it is written?
+fn is_named_part(facts: &Facts, write: &Rewrite, at: ExprRef) -> bool {
+    let ir = facts.shared.ir(at.file);
+    at.file == write.value.file
+        && last_name(ir, at.expr) == Some(facts.field())
+        && ir.contains(write.value.expr, at.expr)
+        && !is_divisor(ir, at.expr)
+}
+
+fn is_divisor(ir: &FileIr, at: ExprId) -> bool {
+    matches!(ir.exprs[at.index()].parent, Parent::Expr(up)
+        if matches!(ir.expr(up), Expr::Bin { op: BinOp::Div | BinOp::FloorDiv | BinOp::Mod, right, .. } if *right == at))
+}
+
+/// Was there an operation that chooses by the value, or only divides by it?
+fn is_lost_on_the_way(facts: &Facts, id: StateId) -> bool {
+    facts.operations_to(id).iter().any(|(_, op)| match op {
         Op::Select { .. } => true,
         Op::Binary { op, left: false, .. } => matches!(op, BinOp::Div | BinOp::FloorDiv | BinOp::Mod),
         _ => false,
-    }
+    })
 }
 
 impl Rewrites {
     fn of(shared: &Shared) -> Rewrites {
         let mut out = Rewrites { all: Vec::new(), bends: Vec::new() };
-        let files = files_that_write(shared);
-        shared.program().parse_all(&files);
-        for file in files {
-            let ir = shared.ir(file);
-            for (i, node) in ir.exprs.iter().enumerate() {
-                let Expr::Attr { base, attr, at: place } = &node.kind else { continue };
-                let at = ExprRef { file, expr: ExprId(i as u32) };
-                if shared.definitions.by_name(*attr).is_none() || !shared.program().is_store(file, at.expr) {
-                    continue;
-                }
-                let types = shared.graph.types.of(ExprRef { file, expr: *base });
-                let Some(sure) = shared.graph.is_record(&types) else { continue };
-                let write = access::written(ir, shared.program(), file, at.expr);
-                let access = Access { place: *place, at, how: How::Attribute, write, sure, holder: Holder::Record };
-                study(shared, *attr, &access, false, &mut out.all, &mut out.bends);
+        for (field, writes) in writes::of_all_fields(shared) {
+            for write in &writes {
+                let Some(study) = Study::of(shared, write, &writes, false) else { continue };
+                out.bends.extend(study.bends);
+                let (at, value, way, when) = (write.at, write.value, study.way, study.when);
+                out.all.push(Rewrite { field, at, value, way, when });
             }
         }
         out
     }
 }
 
-/// Files whose text assigns to an attribute with the name of a field, of something that goes by a name of the record; a
-/// method's own object is the record at its home only.
-fn files_that_write(shared: &Shared) -> Vec<FileId> {
-    let program = shared.program();
-    let profile = &program.profile;
-    let fields: FxHashSet<&str> = shared.definitions.fields.iter().map(|d| d.field.as_str()).collect();
-    let mut names: FxHashSet<&str> = FxHashSet::default();
-    for (name, classes) in program.hints() {
-        if classes.iter().any(|(c, _)| profile.is_root_class(c)) {
-            names.insert(name.as_str());
-        }
-    }
-    let mut homes: Vec<FileId> = Vec::new();
-    for root in &profile.root_classes {
-        homes.extend(program.files_defining_class(Sym::from(root)));
-    }
-    let mut out: Vec<FileId> = names.iter().flat_map(|n| program.files_with(Sym::from(n)).to_vec()).collect();
-    out.sort();
-    out.dedup();
-    out.retain(|f| !homes.contains(f) && assigns(&program.file(*f).text, &fields, &names));
-    out.extend(homes);
-    out.sort();
-    out.dedup();
-    out
+/// What one write says.
+struct Study<'s> {
+    write: &'s Write,
+    way: Way,
+    when: Option<String>,
+    bends: Vec<Bend>,
 }
 
-/// `name.field = …` or `call().field = …`, somewhere in the text.
-fn assigns(text: &[u8], fields: &FxHashSet<&str>, names: &FxHashSet<&str>) -> bool {
-    memchr::memchr_iter(b'=', text).any(|i| {
-        if text.get(i + 1) == Some(&b'=') {
-            return false;
+impl<'s> Study<'s> {
+    /// `peers` are the writes of the same party. What is only read a long way off is looked for where `deep`; the trace of
+    /// a value finds it from the other end. `None` where the write only shares or rewords what was there.
+    fn of(shared: &Shared, write: &'s Write, peers: &[Write], deep: bool) -> Option<Self> {
+        if !write.is_inside && (is_share(shared, write) || is_rewording(shared, write)) {
+            return None;
         }
-        let line = text[..i].iter().rposition(|b| *b == b'\n').map_or(0, |n| n + 1);
-        let Ok(left) = std::str::from_utf8(&text[line..i]) else { return false };
-        let left = left.trim().trim_end_matches(['+', '-', '*', '/']).trim_end();
-        let Some((base, field)) = left.rsplit_once('.') else { return false };
-        let owner = base.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
-        fields.contains(field) && (owner.is_empty() || (base != "self" && names.contains(owner)))
-    })
-}
+        let (file, ir) = (write.at.file, shared.ir(write.at.file));
+        let known = guards::of_expr(ir, write.at.expr);
+        let around: Vec<Guard> = known.iter().copied().filter(|g| !reasons::is_check(ir, g)).collect();
+        let (value, chosen) = filling_part(shared, write);
+        let fills = write.is_default || chosen || turns_on(shared, write) || is_unset(shared, write, file, &known);
+        let way = match (fills, ir.expr(write.value.expr)) {
+            (true, _) => Way::Fills,
+            (false, Expr::False | Expr::None) if !write.is_inside => Way::Clears,
+            (false, _) => Way::Replaces,
+        };
+        let mut texts: Vec<String> = around.iter().map(|g| shared.guard_text(file, g)).collect();
+        let model = reasons::model(shared, write);
+        texts.splice(0..0, model.map(|m| shared.text(m)));
+        let when = (!texts.is_empty()).then(|| texts.join(" and "));
+        let mut study = Study { write, way, when, bends: Vec::new() };
 
-/// Reads off one write what it says. What is only read a long way off is looked for where `deep`; the trace of a value
-/// finds it from the other end.
-fn study(shared: &Shared, field: Sym, write: &Access, deep: bool, all: &mut Vec<Rewrite>, out: &mut Vec<Bend>) {
-    let file = write.at.file;
-    let ir = shared.ir(file);
-    let value = match write.write {
-        Some(Written::Value(value) | Written::Part(value)) => ExprRef { file, expr: value },
-        Some(Written::Augmented(op, value)) if !matches!(op, BinOp::Div | BinOp::FloorDiv) => {
-            ExprRef { file, expr: value }
+        let mut read = sources::all(shared, value, deep);
+        read.retain(|(party, _)| *party != write.bent);
+        study.add(write.at, &read);
+        study.add(write.at, model.map(|_| (Party::Model, true)).as_slice());
+        if read.is_empty() {
+            study.reasons(reasons::in_value(shared, write, &around));
         }
-        _ => return,
-    };
-    if is_share(shared, value, field) || is_rewording(shared, value, field) {
-        return;
-    }
-    let known = guards::of_expr(ir, write.at.expr);
-    let around: Vec<Guard> = known.iter().copied().filter(|g| !is_check(ir, g)).collect();
-    let (values, chosen) = filling_part(shared, value, field);
-    let fills = chosen || turns_on(shared, field, ir, value.expr) || asks::asks_unset(shared, file, &known, field);
-    let way = match (fills, ir.expr(value.expr)) {
-        (true, _) => Way::Fills,
-        (false, Expr::False | Expr::None) => Way::Clears,
-        (false, _) => Way::Replaces,
-    };
-    let texts: Vec<String> = around.iter().map(|g| shared.guard_text(file, g)).collect();
-    let when = (!texts.is_empty()).then(|| texts.join(" and "));
-    let mut add = |other: Other, at: ExprRef, sure: bool, when: &Option<String>| {
-        if other != Other::Field(field) {
-            out.push(Bend { field, other, way, at, when: when.clone(), sure: sure && write.sure });
+        study.reasons(reasons::around(shared, write, peers, &around, !read.is_empty()));
+        if read.is_empty()
+            && let Some(reason) = reasons::at_the_calls(shared, write)
+        {
+            let guard = Guard { test: reason.at.expr, holds: reason.holds, early_exit: false };
+            texts.insert(0, shared.guard_text(reason.at.file, &guard));
+            let own = std::mem::replace(&mut study.when, Some(texts.join(" and ")));
+            study.reasons(vec![reason]);
+            study.when = own;
         }
-    };
-    let read: Vec<(Other, bool)> =
-        sources::all(shared, values, deep).into_iter().filter(|(o, _)| *o != Other::Field(field)).collect();
-    for (other, sure) in &read {
-        add(other.clone(), write.at, *sure, &when);
+        Some(study)
     }
-    for (test, others) in nearest(shared, file, write.at.expr, &around, field, !read.is_empty()) {
-        for (other, sure) in others {
-            add(other, ExprRef { file, expr: test }, sure, &when);
+
+    fn reasons(&mut self, reasons: Vec<reasons::Reason>) {
+        for reason in reasons {
+            self.add(reason.at, &reason.parties);
         }
     }
-    if read.is_empty()
-        && let Some((at, others)) = at_the_call(shared, write.at)
-    {
-        let text = Some(shared.text(at));
-        for (other, sure) in others {
-            add(other, at, sure, &text);
+
+    fn add(&mut self, at: ExprRef, parties: &[(Party, bool)]) {
+        for (by, sure) in parties.iter().filter(|(by, _)| *by != self.write.bent) {
+            let (bent, way, when) = (self.write.bent.clone(), self.way, self.when.clone());
+            self.bends.push(Bend { bent, by: by.clone(), way, at, when, sure: *sure && self.write.sure });
         }
     }
-    all.push(Rewrite { field, at: write.at, value, way, when });
 }
 
 /// `X // n`, `X / n`: the field shared out.
-fn is_share(shared: &Shared, value: ExprRef, field: Sym) -> bool {
-    match shared.ir(value.file).expr(value.expr) {
-        Expr::Bin { op: BinOp::Div | BinOp::FloorDiv, left, .. } => {
-            asks::is_field(shared, ExprRef { file: value.file, expr: *left }, field)
+fn is_share(shared: &Shared, write: &Write) -> bool {
+    match (&write.bent, shared.ir(write.value.file).expr(write.value.expr)) {
+        (Party::Field(field), Expr::Bin { op: BinOp::Div | BinOp::FloorDiv, left, .. }) => {
+            asks::is_field(shared, ExprRef { file: write.value.file, expr: *left }, *field)
         }
         _ => false,
     }
 }
 
-/// `f(X)`: the field checked or put into another form.
-fn is_rewording(shared: &Shared, value: ExprRef, field: Sym) -> bool {
-    let ir = shared.ir(value.file);
-    let Expr::Call { func, args } = ir.expr(value.expr) else { return false };
+/// `f(X)`: the field checked or put into another form. `f(X, key=value)` changes it.
+fn is_rewording(shared: &Shared, write: &Write) -> bool {
+    let Party::Field(field) = write.bent else { return false };
+    let ir = shared.ir(write.value.file);
+    let Expr::Call { func, args } = ir.expr(write.value.expr) else { return false };
+    let is_own = |expr: ExprId| asks::is_field(shared, ExprRef { file: write.value.file, expr }, field);
     let number = last_name(ir, *func).is_some_and(|n| NUMBERS.contains(&n.as_str()));
-    let holds = |a: &Arg| asks::is_field(shared, ExprRef { file: value.file, expr: a.value }, field);
-    let method = match ir.expr(*func) {
-        Expr::Attr { base, .. } => asks::is_field(shared, ExprRef { file: value.file, expr: *base }, field),
-        _ => false,
-    };
-    method || (!number && args.iter().any(holds))
+    let changes = args.first().is_some_and(|a| is_own(a.value))
+        && args.iter().any(|a| matches!(a.kind, ArgKind::Keyword(_)) && asks::is_constant(ir, a.value));
+    let method = matches!(ir.expr(*func), Expr::Attr { base, .. } if is_own(*base));
+    method || (!number && !changes && args.iter().any(|a| is_own(a.value)))
 }
 
 /// Functions that make one number of several.
 const NUMBERS: [&str; 3] = ["min", "max", "sum"];
 
-/// A guard that only lets wrong input fail.
-fn is_check(ir: &FileIr, guard: &Guard) -> bool {
-    let Parent::Stmt(stmt) = ir.exprs[guard.test.index()].parent else { return false };
-    match &ir.stmt(stmt).kind {
-        Stmt::Assert { .. } => true,
-        Stmt::If { arms, .. } if guard.early_exit => {
-            let body = arms.iter().find(|(t, _)| *t == guard.test).map(|(_, b)| b);
-            body.is_some_and(|b| b.iter().any(|s| matches!(ir.stmt(*s).kind, Stmt::Raise(_))))
-        }
+/// A switch that is off until given cannot be given as off: to turn it on replaces nothing.
+fn turns_on(shared: &Shared, write: &Write) -> bool {
+    let Party::Field(field) = write.bent else { return false };
+    let off = shared.definitions.by_name(field).and_then(|d| d.definition.default.as_deref()) == Some("False");
+    off && !write.is_inside && matches!(shared.ir(write.value.file).expr(write.value.expr), Expr::True)
+}
+
+/// Does one of the guards ask that what is written was not set before?
+fn is_unset(shared: &Shared, write: &Write, file: FileId, guards: &[Guard]) -> bool {
+    let ir = shared.ir(file);
+    let target = shared.text(write.at);
+    let unset = |is_it: &dyn Fn(ExprRef) -> bool| {
+        asks::asks_not_given(shared, file, guards, &Settable { is_it, default: None })
+    };
+    match &write.bent {
+        _ if write.is_inside => unset(&|at| shared.text(at) == target),
+        Party::Field(field) => asks::asks_unset(shared, file, guards, *field),
+        Party::Env(name) => unset(&|at| at.file == file && asks::env_read(ir, at.expr) == Some(*name)),
         _ => false,
     }
 }
 
-/// A switch that is off until given cannot be given as off: to turn it on replaces nothing.
-fn turns_on(shared: &Shared, field: Sym, ir: &FileIr, value: ExprId) -> bool {
-    let off = shared.definitions.by_name(field).and_then(|d| d.definition.default.as_deref()) == Some("False");
-    off && matches!(ir.expr(value), Expr::True)
-}
-
 /// The part of `X or value`, `X if X is not None else value` that stands in for an unset field, and whether there is one.
-fn filling_part(shared: &Shared, value: ExprRef, field: Sym) -> (ExprRef, bool) {
-    let ir = shared.ir(value.file);
+fn filling_part(shared: &Shared, write: &Write) -> (ExprRef, bool) {
+    let (value, ir) = (write.value, shared.ir(write.value.file));
+    let Party::Field(field) = write.bent else { return (value, false) };
     let here = |expr| ExprRef { file: value.file, expr };
     match ir.expr(value.expr) {
         Expr::Bool { and: false, left, right } if asks::is_field(shared, here(*left), field) => (here(*right), true),
@@ -254,94 +249,4 @@ fn filling_part(shared: &Shared, value: ExprRef, field: Sym) -> (ExprRef, bool) 
         },
         _ => (value, false),
     }
-}
-
-type Asked = (ExprId, Vec<(Other, bool)>);
-
-/// The nearest test that asks of other fields, and those further out while both its outcomes write the field.
-fn nearest(shared: &Shared, file: FileId, at: ExprId, around: &[Guard], field: Sym, innermost: bool) -> Vec<Asked> {
-    let ir = shared.ir(file);
-    let mut out: Vec<Asked> = Vec::new();
-    let mut last: Option<StmtId> = None;
-    for guard in around.iter().rev() {
-        let test = ExprRef { file, expr: guard.test };
-        let stmt = ir.stmt_of(guard.test);
-        // The failed tests of earlier arms of the same statement.
-        if last.is_some() && last == stmt {
-            continue;
-        }
-        if !guard.early_exit {
-            last = stmt;
-        }
-        let mut others = asks::asked(shared, test);
-        let all = others.len();
-        others.retain(|(o, _)| *o != Other::Field(field));
-        let asks_own = all != others.len();
-        // What leaves early bears on all that follows; it is a reason only where no test stands around.
-        if guard.early_exit && around.iter().any(|g| !g.early_exit && is_reason(shared, file, g, field)) {
-            continue;
-        }
-        others.retain(|(o, _)| !matches!(o, Other::Field(f) if asks::asks_off(shared, file, guard, *f)));
-        if asks_own {
-            others.retain(|(o, _)| !matches!(o, Other::Field(f) if asks::asks_unset(shared, file, &[*guard], *f)));
-        }
-        if !others.is_empty() {
-            out.push((guard.test, others));
-            if !guard.early_exit && stmt.is_some_and(|s| writes_in_all_arms(ir, s, at)) {
-                continue;
-            }
-            break;
-        }
-        if innermost {
-            break;
-        }
-    }
-    out
-}
-
-/// Does a test ask anything but of the field itself?
-fn is_reason(shared: &Shared, file: FileId, guard: &Guard, field: Sym) -> bool {
-    let asked = asks::asked(shared, ExprRef { file, expr: guard.test });
-    !matches!(&asked[..], [(other, _)] if *other == Other::Field(field))
-}
-
-/// Does more than one arm of the statement write what the target names?
-fn writes_in_all_arms(ir: &FileIr, stmt: StmtId, target: ExprId) -> bool {
-    let Stmt::If { arms, orelse } = &ir.stmt(stmt).kind else { return false };
-    let Expr::Attr { attr, .. } = ir.expr(target) else { return false };
-    let writes = |block: &[StmtId]| {
-        block.iter().any(|s| match &ir.stmt(*s).kind {
-            Stmt::Assign { targets, .. } => {
-                targets.iter().any(|t| matches!(ir.expr(*t), Expr::Attr { attr: a, .. } if a == attr))
-            }
-            _ => false,
-        })
-    };
-    let blocks = arms.iter().map(|(_, b)| &b[..]).chain(std::iter::once(&orelse[..]));
-    blocks.filter(|b| writes(b)).count() > 1
-}
-
-/// What is asked around the only calls of the function around.
-fn at_the_call(shared: &Shared, at: ExprRef) -> Option<(ExprRef, Vec<(Other, bool)>)> {
-    const MANY_FILES: usize = 6;
-    let func = shared.processes.function_around(at)?;
-    let program = shared.program();
-    let name = program.func(func).name;
-    if name.starts_with("__") || program.files_with(name).len() > MANY_FILES {
-        return None;
-    }
-    let callers = shared.graph.types.callers(func);
-    let [site] = &callers[..] else { return None };
-    // Elsewhere a test decides whether work is done at all, not what the record holds.
-    let caller = shared.processes.function_around(site.call)?;
-    if !program.method_class(caller).is_some_and(|c| shared.graph.is_record_class(c)) {
-        return None;
-    }
-    let ir = shared.ir(site.call.file);
-    let around = guards::of_expr(ir, site.call.expr);
-    around.iter().rev().filter(|g| !g.early_exit).find_map(|guard| {
-        let test = ExprRef { file: site.call.file, expr: guard.test };
-        let others: Vec<_> = asks::asked(shared, test).into_iter().filter(|(_, direct)| *direct).collect();
-        (!others.is_empty()).then_some((test, others))
-    })
 }

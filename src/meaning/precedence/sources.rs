@@ -4,7 +4,7 @@
 //! calls, parameters and attributes are gone through, and only the nearest fields that turn up count.
 
 use super::asks::env_read;
-use super::bend::Other;
+use super::bend::Party;
 use crate::flow::origin::assigned_value;
 use crate::meaning::facts::Shared;
 use crate::program::resolve::Binding;
@@ -19,9 +19,9 @@ const MANY_FOUND: usize = 60;
 
 /// All that goes in: through locals, and where `deep` also through calls, parameters and attributes. `true` where none of
 /// these had to be gone through.
-pub fn all(shared: &Shared, at: ExprRef, deep: bool) -> Vec<(Other, bool)> {
+pub fn all(shared: &Shared, at: ExprRef, deep: bool) -> Vec<(Party, bool)> {
     let max_hops = if deep { MAX_HOPS } else { 0 };
-    let mut walk = Walk { shared, max_hops, out: Vec::new(), busy: Vec::new() };
+    let mut walk = Walk { shared, max_hops, whole: false, out: Vec::new(), busy: Vec::new() };
     walk.go(at, 0, true);
     let mut out = walk.out;
     out.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
@@ -30,11 +30,19 @@ pub fn all(shared: &Shared, at: ExprRef, deep: bool) -> Vec<(Other, bool)> {
 }
 
 /// The nearest only.
-pub fn nearest(shared: &Shared, at: ExprRef) -> Vec<(Other, bool)> {
-    let mut walk = Walk { shared, max_hops: MAX_HOPS, out: Vec::new(), busy: Vec::new() };
+pub fn nearest(shared: &Shared, at: ExprRef) -> Vec<(Party, bool)> {
+    nearest_of(Walk { shared, max_hops: MAX_HOPS, whole: false, out: Vec::new(), busy: Vec::new() }, at)
+}
+
+/// The nearest of those whose very value it is: nothing was computed on the way.
+pub fn itself(shared: &Shared, at: ExprRef) -> Vec<(Party, bool)> {
+    nearest_of(Walk { shared, max_hops: MAX_HOPS, whole: true, out: Vec::new(), busy: Vec::new() }, at)
+}
+
+fn nearest_of(mut walk: Walk, at: ExprRef) -> Vec<(Party, bool)> {
     walk.go(at, 0, true);
     let Some(least) = walk.out.iter().map(|(_, hops)| *hops).min() else { return Vec::new() };
-    let mut out: Vec<(Other, bool)> =
+    let mut out: Vec<(Party, bool)> =
         walk.out.into_iter().filter(|(_, h)| *h == least).map(|(o, h)| (o, h == 0)).collect();
     out.sort();
     out.dedup();
@@ -45,7 +53,9 @@ struct Walk<'s, 'g, 'p> {
     shared: &'s Shared<'g, 'p>,
     /// How many calls, parameters and attributes to go through.
     max_hops: u32,
-    out: Vec<(Other, u32)>,
+    /// Is only the value itself followed, nothing that goes into a computation?
+    whole: bool,
+    out: Vec<(Party, u32)>,
     busy: Vec<ExprRef>,
 }
 
@@ -53,12 +63,12 @@ impl Walk<'_, '_, '_> {
     fn go(&mut self, at: ExprRef, hops: u32, enter: bool) {
         let shared = self.shared;
         if let Some(field) = shared.origins.direct(at) {
-            self.out.push((Other::Field(field), hops));
+            self.out.push((Party::Field(field), hops));
             return;
         }
         let ir = shared.ir(at.file);
         if let Some(name) = env_read(ir, at.expr) {
-            self.out.push((Other::Env(name), hops));
+            self.out.push((Party::Env(name), hops));
             return;
         }
         if self.busy.contains(&at) || self.busy.len() > MAX_DEPTH || self.out.len() > MANY_FOUND {
@@ -68,12 +78,23 @@ impl Walk<'_, '_, '_> {
         let file = at.file;
         match ir.expr(at.expr) {
             Expr::Name(_) => self.name(at, hops, enter),
-            Expr::Attr { base, attr, .. } => self.attribute(at, *base, *attr, hops),
+            Expr::Attr { base, attr, .. } => match served_call(shared, ExprRef { file, expr: *base }) {
+                Some(call) => self.out.push((Party::Api(call), hops)),
+                None => self.attribute(at, *base, *attr, hops),
+            },
             Expr::IfExp { body, orelse, .. } => {
                 self.go(ExprRef { file, expr: *body }, hops, enter);
                 self.go(ExprRef { file, expr: *orelse }, hops, enter);
             }
-            Expr::Call { func, args } => self.call(at, *func, args, hops, enter),
+            Expr::Call { func, args } if !self.whole || is_cast(ir, *func, args) => {
+                self.call(at, *func, args, hops, enter);
+            }
+            Expr::Bool { .. } | Expr::Walrus { .. } | Expr::Await(_) => {
+                for child in ir.children(at.expr) {
+                    self.go(ExprRef { file, expr: child }, hops, enter);
+                }
+            }
+            _ if self.whole => {}
             // What a value is divided by, or rounded to, is no part of it.
             Expr::Bin { op: BinOp::Div | BinOp::FloorDiv | BinOp::Mod, left, .. } => {
                 self.go(ExprRef { file, expr: *left }, hops, enter);
@@ -83,6 +104,9 @@ impl Walk<'_, '_, '_> {
             }
             Expr::Bin { op: BinOp::Mul, left, right } if rounds(shared, file, *right, *left) => {
                 self.go(ExprRef { file, expr: *right }, hops, enter);
+            }
+            Expr::Bin { op: BinOp::Sub, left, .. } if is_kept(ir, at.expr, *left) => {
+                self.go(ExprRef { file, expr: *left }, hops, enter);
             }
             Expr::Lambda(_) | Expr::FString { .. } => {}
             _ => {
@@ -171,15 +195,13 @@ impl Walk<'_, '_, '_> {
         for site in sites {
             match site {
                 DefSite::Target(target) => {
-                    if let Some(value) = assigned_value(ir, target) {
+                    let changed = augmented(ir, target);
+                    if let Some(value) = assigned_value(ir, target).filter(|_| changed != Some(BinOp::Sub)) {
                         self.go(ExprRef { file: at.file, expr: value }, hops, enter);
                     }
                     // `total += more` keeps what total was.
-                    if let Parent::Stmt(stmt) = ir.exprs[target.index()].parent {
-                        let kept = matches!(ir.stmt(stmt).kind, Stmt::AugAssign { .. });
-                        if kept && defuse.reaching.contains_key(&target) {
-                            self.go(ExprRef { file: at.file, expr: target }, hops, enter);
-                        }
+                    if changed.is_some() && defuse.reaching.contains_key(&target) {
+                        self.go(ExprRef { file: at.file, expr: target }, hops, enter);
                     }
                 }
                 DefSite::Param(i) => self.parameter(at.file, scope, i, hops),
@@ -239,6 +261,44 @@ impl Walk<'_, '_, '_> {
                 }
             }
         }
+    }
+}
+
+/// The function that serves a call of the running server, where the expression is its parameter for the message.
+fn served_call(shared: &Shared, at: ExprRef) -> Option<Sym> {
+    let program = shared.program();
+    let ir = shared.ir(at.file);
+    let (Expr::Name(name), Scope::Func(func)) = (ir.expr(at.expr), ir.scope_of(at.expr)) else { return None };
+    let func = ir.func(func);
+    let annotation = func.params.iter().find(|p| p.name == *name)?.annotation?;
+    let class = last_name(ir, annotation).or_else(|| ir.str_value(annotation))?;
+    program.profile.is_control_message(&class).then_some(func.name)
+}
+
+/// `int(value)`
+fn is_cast(ir: &FileIr, func: ExprId, args: &[Arg]) -> bool {
+    let casts = |n: Sym| matches!(n.as_str(), "int" | "float" | "str" | "bool");
+    args.len() == 1 && matches!(ir.expr(func), Expr::Name(n) if casts(*n))
+}
+
+/// The operator of `target op= …`.
+fn augmented(ir: &FileIr, target: ExprId) -> Option<BinOp> {
+    let Parent::Stmt(stmt) = ir.exprs[target.index()].parent else { return None };
+    match ir.stmt(stmt).kind {
+        Stmt::AugAssign { op, .. } => Some(op),
+        _ => None,
+    }
+}
+
+/// `rest = rest - part`: what is taken off is no source of what is left.
+fn is_kept(ir: &FileIr, at: ExprId, left: ExprId) -> bool {
+    let Parent::Stmt(stmt) = ir.exprs[at.index()].parent else { return false };
+    match &ir.stmt(stmt).kind {
+        Stmt::Assign { targets, .. } => {
+            let name = last_name(ir, left);
+            name.is_some() && targets.iter().any(|t| last_name(ir, *t) == name)
+        }
+        _ => false,
     }
 }
 

@@ -1,0 +1,262 @@
+//! Which checks came, went or changed, each told once for all arguments that it is about.
+//!
+//! A check is known again by its condition, else by its message: the words of an error outlive the code around it. What
+//! the message says is never a change of its own.
+
+use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+
+use super::change::{Change, Level};
+use super::codes::Code;
+use super::rewrites::{bare, conjunction, difference};
+use super::snapshot::{Check, Outcome};
+use super::term::Term;
+use super::{Pair, Release};
+use crate::meaning::beside::Stage;
+use crate::meaning::report::Grade;
+
+struct Case<'s> {
+    check: &'s Check,
+    parts: BTreeSet<Term>,
+    /// It also hangs on something that is no argument.
+    hangs_on_more: bool,
+    words: FxHashSet<String>,
+    matched: bool,
+}
+
+pub fn changes(pair: &Pair) -> Vec<Change> {
+    let mut before = cases(pair, &pair.old);
+    let mut after = cases(pair, &pair.new);
+    let same_condition = |a: &Case, b: &Case| a.parts == b.parts && (!a.parts.is_empty() || same_words(a, b));
+    matched(&mut before, &mut after, |a, b| a.check.outcome == b.check.outcome && same_condition(a, b));
+
+    let mut out = Vec::new();
+    while let Some((i, j)) = nearest(&before, &after) {
+        let (a, b) = (before.remove(i), after.remove(j));
+        out.extend(changed(pair, &a, &b));
+    }
+    out.extend(before.iter().filter(|c| !c.matched).filter_map(|case| removed(pair, case)));
+    out.extend(after.iter().filter(|c| !c.matched).filter_map(|case| added(pair, case)));
+    out
+}
+
+fn cases<'s>(pair: &Pair, release: &'s Release<'s>) -> Vec<Case<'s>> {
+    let case = |check: &'s Check| {
+        let all = release.texts.all(&check.when);
+        let opaque = |part: Term| pair.blur.blurred(&part) == Term::Hole;
+        Case {
+            check,
+            hangs_on_more: all.clone().conjuncts().into_iter().any(opaque),
+            parts: without_set(pair.blur.parts(&all)),
+            words: words(check.message.as_deref().unwrap_or("")),
+            matched: false,
+        }
+    };
+    release.snapshot.checks.iter().map(case).collect()
+}
+
+/// That an argument is set says nothing beside a test of its value.
+fn without_set(parts: BTreeSet<Term>) -> BTreeSet<Term> {
+    let subject = |part: &Term| match part {
+        Term::OneOf { subject, values, holds: false } if values.iter().all(|v| !v.truth()) => Some((**subject).clone()),
+        field @ Term::Field(_) => Some(field.clone()),
+        _ => None,
+    };
+    let tested = |of: &Term, by: &Term| subject(by).is_none() && by.fields().iter().any(|f| of.fields().contains(f));
+    let redundant = |part: &Term| subject(part).is_some_and(|of| parts.iter().any(|other| tested(&of, other)));
+    parts.iter().filter(|part| !redundant(part)).cloned().collect()
+}
+
+/// The words of a message, what it fills in left out.
+fn words(message: &str) -> FxHashSet<String> {
+    let mut plain = String::new();
+    let mut depth = 0;
+    for c in message.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            _ if depth == 0 => plain.push(c),
+            _ => {}
+        }
+    }
+    let words = plain.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| w.len() > 2);
+    words.map(str::to_lowercase).collect()
+}
+
+/// How much of two messages is the same, from 0 to 100.
+fn likeness(a: &FxHashSet<String>, b: &FxHashSet<String>) -> usize {
+    if a == b && !a.is_empty() {
+        return 100;
+    }
+    if a.len().min(b.len()) < 3 {
+        return 0;
+    }
+    let shared = a.intersection(b).count();
+    100 * shared / (a.len() + b.len() - shared)
+}
+
+fn same_words(a: &Case, b: &Case) -> bool {
+    likeness(&a.words, &b.words) >= 60 || (a.words.is_empty() && b.words.is_empty())
+}
+
+/// Pairs equal checks; more of the same on one side are no change.
+fn matched(before: &mut [Case], after: &mut [Case], same: impl Fn(&Case, &Case) -> bool) {
+    for a in before.iter_mut() {
+        let mut found = false;
+        for b in after.iter_mut().filter(|b| same(a, b)) {
+            b.matched = true;
+            found = true;
+        }
+        a.matched = found;
+    }
+}
+
+/// The pair that is most surely the same check: by its words, else by a condition that is much the same.
+fn nearest(before: &[Case], after: &[Case]) -> Option<(usize, usize)> {
+    let mut best: Option<(usize, (usize, usize))> = None;
+    for (i, a) in before.iter().enumerate().filter(|(_, c)| !c.matched) {
+        for (j, b) in after.iter().enumerate().filter(|(_, c)| !c.matched) {
+            let Some(score) = score(a, b) else { continue };
+            if best.is_none_or(|(known, _)| score > known) {
+                best = Some((score, (i, j)));
+            }
+        }
+    }
+    best.map(|(_, at)| at)
+}
+
+fn score(a: &Case, b: &Case) -> Option<usize> {
+    if (a.check.outcome == Outcome::Clamp) != (b.check.outcome == Outcome::Clamp) {
+        return None;
+    }
+    let about_same = a.check.fields.iter().any(|f| b.check.fields.contains(f));
+    if !about_same {
+        return None;
+    }
+    let shared = a.parts.intersection(&b.parts).count();
+    let words = likeness(&a.words, &b.words);
+    let same_function = !a.check.function.is_empty() && bare(&a.check.function) == bare(&b.check.function);
+    let alike = words >= 60 || (words >= 35 && (shared > 0 || same_function));
+    // Two conditions that share all but one part.
+    let same_test = shared > 0 && 2 * shared > a.parts.len().max(b.parts.len()) && (words >= 20 || same_function);
+    let same_clamp = a.check.outcome == Outcome::Clamp && same_function;
+    (alike || same_test || same_clamp).then_some(words * 2 + shared * 10 + usize::from(same_function) * 20)
+}
+
+fn changed(pair: &Pair, a: &Case, b: &Case) -> Option<Change> {
+    let (old, new) = (a.check.outcome, b.check.outcome);
+    let laxer = a.parts.is_subset(&b.parts);
+    let stricter = b.parts.is_subset(&a.parts);
+    if old == new && (laxer && stricter) {
+        return None;
+    }
+    // Where code moved, the conditions of its callers are not known.
+    let moved = bare(&a.check.function) != bare(&b.check.function);
+    if old == new && moved && (laxer || stricter) {
+        return None;
+    }
+    let fails_anew = pair.world.exceeds(&b.parts, &a.parts);
+    let passes_anew = pair.world.exceeds(&a.parts, &b.parts);
+    let reachable = pair.world.possible(&Term::all(b.parts.iter().cloned()));
+    let (what, level) = match (old, new) {
+        (Outcome::Error, Outcome::Warning) => ("is a warning where it was an error", Level::Behaviour),
+        (Outcome::Warning, Outcome::Error) if reachable => ("is an error where it was a warning", startup(b)),
+        (Outcome::Warning, Outcome::Error) => ("is an error where it was a warning", Level::Cosmetic),
+        (Outcome::Warning, _) => ("warns under another condition", Level::Cosmetic),
+        (Outcome::Clamp, _) => ("cuts the value to another limit", named(b, Level::Behaviour)),
+        (Outcome::Error, _) if !fails_anew && !passes_anew => ("names other values", Level::Cosmetic),
+        (Outcome::Error, _) if laxer => ("is laxer", named(b, Level::Behaviour)),
+        (Outcome::Error, _) if stricter && fails_anew => ("is stricter", startup(b)),
+        (Outcome::Error, _) => ("has another condition", named(b, Level::Behaviour)),
+    };
+    let message = format!("the check {} {what}: {}", quoted(b.check), difference(&a.parts, &b.parts));
+    Some(
+        about(pair, Code::ConstraintChanged, b, level, message)?
+            .with(a.check.fields.iter().cloned())
+            .values(said(a.check), said(b.check))
+            .places(Some(&a.check.at), Some(&b.check.at))
+            .grade(a.check.grade.min(b.check.grade)),
+    )
+}
+
+fn removed(pair: &Pair, case: &Case) -> Option<Change> {
+    let old = pair.renamed_fields(&case.check.fields);
+    if !old.iter().any(|f| pair.new.snapshot.field(f).is_some()) {
+        return None;
+    }
+    let met = pair.world.possible(&Term::all(case.parts.iter().cloned()));
+    let level = match case.check.outcome {
+        Outcome::Warning => Level::Cosmetic,
+        _ if !met => Level::Cosmetic,
+        _ => named(case, Level::Behaviour),
+    };
+    let message = format!("nothing checks any more: {}", quoted(case.check));
+    Some(
+        about(pair, Code::ConstraintRemoved, case, level, message)?
+            .values(said(case.check), serde_json::Value::Null)
+            .places(Some(&case.check.at), None)
+            .grade(case.check.grade),
+    )
+}
+
+fn added(pair: &Pair, case: &Case) -> Option<Change> {
+    if !case.check.fields.iter().any(|f| pair.old.snapshot.field(f).is_some()) {
+        return None;
+    }
+    let condition = Term::all(case.parts.iter().cloned());
+    let reachable = pair.world.possible(&condition) && !pair.world.asks_for_unknown(&condition);
+    let level = match case.check.outcome {
+        Outcome::Warning => Level::Cosmetic,
+        _ if !reachable => Level::Cosmetic,
+        Outcome::Clamp => named(case, Level::Behaviour),
+        Outcome::Error => startup(case),
+    };
+    let message = format!("a new check: {}", quoted(case.check));
+    Some(
+        about(pair, Code::ConstraintAdded, case, level, message)?
+            .values(serde_json::Value::Null, said(case.check))
+            .places(None, Some(&case.check.at))
+            .grade(case.check.grade),
+    )
+}
+
+/// A launch meets what runs at the start; a request meets the rest.
+fn startup(case: &Case) -> Level {
+    match case.check.stage {
+        Stage::Running if case.hangs_on_more => Level::Cosmetic,
+        Stage::Running => named(case, Level::Behaviour),
+        _ => named(case, Level::Breaking),
+    }
+}
+
+/// The level of a check that tests arguments themselves. One that tests what was made of them is a matter of one model or
+/// kernel as a rule, and whether a launch meets it cannot be told.
+fn named(case: &Case, level: Level) -> Level {
+    let direct = case.parts.iter().any(|part| !part.fields().is_empty());
+    let sure = direct && case.check.grade == Grade::Proved && case.check.stage != Stage::Kernel;
+    if sure { level } else { Level::Cosmetic }
+}
+
+/// Of the arguments that it tests, the one that fewest checks are about is the one that this check is about.
+fn about(pair: &Pair, code: Code, case: &Case, level: Level, message: String) -> Option<Change> {
+    let all = || [pair.old.snapshot, pair.new.snapshot].into_iter().flat_map(|s| &s.checks);
+    let checks_of = |field: &&String| all().filter(|c| c.fields.contains(field)).count();
+    let first = case.check.subject.iter().min_by_key(checks_of).or_else(|| case.check.fields.first())?;
+    Some(Change::new(code, first, level, message).with(case.check.fields.iter().cloned()))
+}
+
+fn quoted(check: &Check) -> String {
+    match &check.message {
+        Some(message) => format!("\"{message}\""),
+        None => conjunction(&check.when),
+    }
+}
+
+fn said(check: &Check) -> serde_json::Value {
+    let outcome = match check.outcome {
+        Outcome::Error => "error when ",
+        Outcome::Warning => "warning when ",
+        Outcome::Clamp => "",
+    };
+    format!("{outcome}{}", conjunction(&check.when)).into()
+}

@@ -1,0 +1,134 @@
+//! Which of two settings wins or fills the other, and what an argument needs to have an effect.
+
+use std::collections::BTreeSet;
+
+use super::change::{Change, Level};
+use super::codes::Code;
+use super::rewrites::conjunction;
+use super::snapshot::{Active, Meaning, Relation};
+use super::term::Term;
+use super::{Pair, Release};
+use crate::meaning::report::Grade;
+
+/// A relation is told of the argument that it changes; the mirror on the other says no more.
+const MIRRORS: &[&str] = &["overrides", "implies", "disables"];
+
+const WORDS: &[(&str, &str)] = &[
+    ("overridden_by", "overridden by"),
+    ("default_from", "filled from"),
+    ("overrides", "stronger than"),
+    ("implies", "a source for"),
+    ("disables", "a switch off for"),
+];
+
+pub fn precedence(pair: &Pair, old: &Meaning, new: &Meaning) -> Vec<Change> {
+    let key = |r: &Relation| (r.relation.clone(), r.other_kind.clone(), pair.renamed(&r.other));
+    let keys = |m: &Meaning| m.precedence.iter().filter(|r| told_here(pair, r)).map(key).collect::<BTreeSet<_>>();
+    let (before, after) = (keys(old), keys(new));
+    let find =
+        |m: &'_ Meaning, wanted: &(String, String, String)| m.precedence.iter().find(|r| key(r) == *wanted).cloned();
+    let mut out = Vec::new();
+    for gone in before.difference(&after) {
+        let Some(relation) = find(old, gone) else { continue };
+        // Of an argument that is gone itself nothing more is to be said.
+        if relation.other_kind == "field" && pair.new.snapshot.field(&gone.2).is_none() {
+            continue;
+        }
+        let message = format!("{} is no longer {} {}", new.field, word(&relation.relation), gone.2);
+        out.push(
+            change(new, &relation, gone.2.clone(), level(&relation), message)
+                .values(said(&relation), serde_json::Value::Null)
+                .places(Some(&relation.at), None),
+        );
+    }
+    for come in after.difference(&before) {
+        let Some(relation) = find(new, come) else { continue };
+        let other_is_new = relation.other_kind == "field" && pair.old_field(&come.2).is_none();
+        let condition = pair.blur.blurred(&pair.new.texts.all(&relation.when));
+        let level = if other_is_new || !pair.world.possible(&condition) { Level::Cosmetic } else { level(&relation) };
+        let message = format!("{} is now {} {}", new.field, word(&relation.relation), come.2);
+        out.push(
+            change(new, &relation, come.2.clone(), level, message)
+                .values(serde_json::Value::Null, said(&relation))
+                .places(None, Some(&relation.at)),
+        );
+    }
+    out
+}
+
+/// Is the relation told of this argument, and not of the other?
+fn told_here(pair: &Pair, relation: &Relation) -> bool {
+    let other_is_field =
+        relation.other_kind == "field" && pair.new.snapshot.field(&pair.renamed(&relation.other)).is_some();
+    !(other_is_field && MIRRORS.contains(&relation.relation.as_str()))
+}
+
+fn word(relation: &str) -> &str {
+    WORDS.iter().find(|(name, _)| *name == relation).map_or(relation, |(_, words)| words)
+}
+
+fn level(relation: &Relation) -> Level {
+    if relation.grade == Grade::Proved { Level::Behaviour } else { Level::Cosmetic }
+}
+
+fn change(meaning: &Meaning, relation: &Relation, other: String, level: Level, message: String) -> Change {
+    let others = (relation.other_kind == "field").then_some(other);
+    Change::new(Code::PrecedenceChanged, &meaning.field, level, message).with(others).grade(relation.grade)
+}
+
+fn said(relation: &Relation) -> serde_json::Value {
+    let when = if relation.when.is_empty() { String::new() } else { format!(" when {}", conjunction(&relation.when)) };
+    format!("{} {}{when}", word(&relation.relation), relation.other).into()
+}
+
+/// Told once for all conditions: they are read together.
+pub fn active_when(pair: &Pair, old: &Meaning, new: &Meaning) -> Option<Change> {
+    let before = conditions(pair, &pair.old, old);
+    let after = conditions(pair, &pair.new, new);
+    if before == after {
+        return None;
+    }
+    let only = |all: &[Active], side: &BTreeSet<Term>, release: &Release, other: &BTreeSet<Term>| {
+        all.iter()
+            .find(|a| {
+                let term = condition(pair, release, a);
+                side.contains(&term) && !other.contains(&term)
+            })
+            .map(|a| (a.at.clone(), a.grade))
+    };
+    let gone = only(&old.active_when, &before, &pair.old, &after);
+    let come = only(&new.active_when, &after, &pair.new, &before);
+    let grade = [&gone, &come].into_iter().flatten().map(|(_, grade)| *grade).min().unwrap_or_default();
+    let new_only = after.difference(&before).all(|t| t.fields().iter().any(|f| pair.world.new.contains_key(*f)));
+    let level = match (grade, before.is_subset(&after) && new_only) {
+        (Grade::Proved, false) => Level::Behaviour,
+        _ => Level::Cosmetic,
+    };
+    let fields = after.symmetric_difference(&before).flat_map(Term::fields).map(str::to_owned).collect::<Vec<_>>();
+    let message = match (before.is_empty(), after.is_empty()) {
+        (true, _) => format!("{} now has an effect only under a condition", new.field),
+        (_, true) => format!("{} has an effect without a condition", new.field),
+        _ => format!("{} has an effect under another condition", new.field),
+    };
+    Some(
+        Change::new(Code::ActiveWhenChanged, &new.field, level, message)
+            .with(fields)
+            .values(all_said(&old.active_when), all_said(&new.active_when))
+            .places(gone.as_ref().map(|(at, _)| at), come.as_ref().map(|(at, _)| at))
+            .grade(grade),
+    )
+}
+
+fn conditions(pair: &Pair, release: &Release, meaning: &Meaning) -> BTreeSet<Term> {
+    let terms = meaning.active_when.iter().map(|a| condition(pair, release, a));
+    terms.filter(|t| !matches!(t, Term::Hole | Term::Literal(_))).collect()
+}
+
+fn condition(pair: &Pair, release: &Release, active: &Active) -> Term {
+    pair.blur.blurred(&Term::any(active.any_of.iter().map(|text| release.texts.term(text))))
+}
+
+fn all_said(all: &[Active]) -> serde_json::Value {
+    let texts: Vec<String> = all.iter().map(|a| a.any_of.iter().cloned().collect::<Vec<_>>().join(" or ")).collect();
+    if texts.is_empty() { serde_json::Value::Null } else { conjunction(&texts).into() }
+}

@@ -1,0 +1,113 @@
+//! What a command line of the old release can bring about in the new one.
+//!
+//! A rule that only new arguments or new values can trip changes nothing for a command line that exists. So a condition
+//! is evaluated with arguments that only one release has at their defaults and old ones at the values that were open to
+//! them: *possible* unless it is surely false.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+
+use super::term::{Literal, Order, Term};
+
+pub struct World {
+    /// New arguments, and what they are where they are not given; `None` if the code computes it.
+    pub new: FxHashMap<String, Option<Literal>>,
+    /// The same for arguments that are gone: a command line that sets one fails, so no other rule matters to it.
+    pub gone: FxHashMap<String, Option<Literal>>,
+    /// For an old argument with fixed choices, the values that it can have.
+    pub open: FxHashMap<String, BTreeSet<Literal>>,
+    /// Texts that the old release knows; a model that it never names may be a new one.
+    pub known: FxHashSet<String>,
+}
+
+impl World {
+    /// Can the condition hold?
+    pub fn possible(&self, condition: &Term) -> bool {
+        self.truth(condition) != Some(false)
+    }
+
+    /// Can the first condition hold where the second does not?
+    pub fn exceeds(&self, condition: &BTreeSet<Term>, other: &BTreeSet<Term>) -> bool {
+        let fails_at = |part: &Term| {
+            let without = condition.iter().cloned().chain([part.clone().negated()]);
+            self.possible(&Term::all(without))
+        };
+        other.iter().any(fails_at)
+    }
+
+    /// Does the condition ask for a text that the old release never names, of something that is no argument?
+    pub fn asks_for_unknown(&self, condition: &Term) -> bool {
+        let unknown = |literal: &Literal| matches!(literal, Literal::Str(text) if !self.known.contains(text));
+        let about_fields = |term: &Term| !term.fields().is_empty();
+        match condition {
+            Term::All(parts) => parts.iter().any(|p| self.asks_for_unknown(p)),
+            Term::Any(parts) => parts.iter().all(|p| self.asks_for_unknown(p)),
+            Term::OneOf { subject, values, holds: true } => !about_fields(subject) && values.iter().all(unknown),
+            Term::Within { item, container, holds: true } => {
+                !about_fields(container) && item.literal().is_some_and(unknown)
+            }
+            _ => false,
+        }
+    }
+
+    fn truth(&self, term: &Term) -> Option<bool> {
+        match term {
+            Term::Not(inner) => self.truth(inner).map(|t| !t),
+            Term::All(parts) => {
+                let truths = parts.iter().map(|p| self.truth(p));
+                truths.fold(Some(true), |all, part| match (all, part) {
+                    (Some(false), _) | (_, Some(false)) => Some(false),
+                    (Some(true), Some(true)) => Some(true),
+                    _ => None,
+                })
+            }
+            Term::Any(parts) => {
+                let truths = parts.iter().map(|p| self.truth(p));
+                truths.fold(Some(false), |any, part| match (any, part) {
+                    (Some(true), _) | (_, Some(true)) => Some(true),
+                    (Some(false), Some(false)) => Some(false),
+                    _ => None,
+                })
+            }
+            Term::OneOf { subject, values, holds } => {
+                if let Some(value) = self.value(subject) {
+                    return Some(values.contains(&value) == *holds);
+                }
+                let Term::Field(name) = &**subject else { return None };
+                let open = self.open.get(name)?;
+                let inside = open.iter().filter(|v| values.contains(v)).count();
+                match (inside, inside == open.len()) {
+                    (0, _) => Some(!holds),
+                    (_, true) => Some(*holds),
+                    _ => None,
+                }
+            }
+            Term::Compare { order, left, right } => {
+                let (a, b) = (self.value(left)?, self.value(right)?);
+                match order {
+                    Order::Equal => Some(a == b),
+                    Order::Unequal => Some(a != b),
+                    _ => {
+                        let (a, b) = (a.number()?, b.number()?);
+                        Some(match order {
+                            Order::Less => a < b,
+                            Order::AtMost => a <= b,
+                            Order::Greater => a > b,
+                            _ => a >= b,
+                        })
+                    }
+                }
+            }
+            other => self.value(other).map(|v| v.truth()),
+        }
+    }
+
+    /// The value, where it hangs on new arguments and constants alone.
+    fn value(&self, term: &Term) -> Option<Literal> {
+        match term {
+            Term::Literal(literal) => Some(literal.clone()),
+            Term::Field(name) => self.new.get(name).or_else(|| self.gone.get(name))?.clone(),
+            _ => None,
+        }
+    }
+}
