@@ -82,11 +82,53 @@ pub fn server_at(words: &[Token], programs: &[Vec<String>]) -> Option<usize> {
     })
 }
 
+/// The command that is given as an argument list, or as one text for a shell; bare flags are the server's.
+pub fn of_arguments(arguments: &[String], programs: &[Vec<String>]) -> Option<Command> {
+    let found = match arguments {
+        [script] if script.contains(char::is_whitespace) => shell::commands(script, Variables::default(), 1).0,
+        _ => vec![given(arguments)],
+    };
+    let flags = found.first().and_then(bare);
+    let mut out = Commands::default();
+    servers(found, programs, 0, &mut out);
+    out.commands.into_iter().next().or(flags)
+}
+
+/// `A=b program flags`.
+fn given(arguments: &[String]) -> Found {
+    let mut environment = Vec::new();
+    let mut words = Vec::new();
+    for text in arguments.iter().map(|w| token::without_marks(w)) {
+        match text.split_once('=') {
+            Some((name, value)) if words.is_empty() && shell::lexer::is_name(name) => {
+                environment.push((name.to_owned(), Some(value.to_owned())));
+            }
+            _ => words.push(Token::new(text)),
+        }
+    }
+    Found { words, environment, line: 1 }
+}
+
+/// Flags without a program.
+fn bare(found: &Found) -> Option<Command> {
+    let (words, environment) = (found.words.clone(), found.environment.clone());
+    let starts = words.first().is_some_and(|w| w.text.starts_with('-'));
+    starts.then(|| Command { argv: words.clone(), words, environment, ..Command::default() })
+}
+
 const MAX_NESTING: u32 = 4;
+
+/// Commands that talk of others, and run none.
+const TALKERS: &[&str] =
+    &["echo", "printf", "cat", "grep", "egrep", "pgrep", "pkill", "ps", "kill", "killall", "sed", "awk", "logger", "alias"];
 
 /// The server commands among those that a script runs, also in scripts that are handed to another shell as a text.
 fn servers(found: Vec<Found>, programs: &[Vec<String>], depth: u32, out: &mut Commands) {
     for command in found {
+        let name = command.words.first().map_or("", |w| w.text.rsplit('/').next().unwrap_or(""));
+        if TALKERS.contains(&name) {
+            continue;
+        }
         if let Some(at) = server_at(&command.words, programs) {
             let (before, argv) = command.words.split_at(at);
             let mut environment = command.environment;

@@ -65,6 +65,16 @@ pub struct Launch {
     pub facts: Vec<FactRule>,
 }
 
+impl Launch {
+    /// The facts that can be told, each once.
+    pub fn fact_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.facts.iter().map(|rule| &rule.name).chain(&self.amounts).map(String::as_str).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
 /// What a fact says of things outside the tree.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
