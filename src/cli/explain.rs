@@ -8,6 +8,7 @@ use super::exit::{Exit, UsageError};
 use super::output::Format;
 use super::suggest::{did_you_mean, nearest};
 use crate::compare::codes::CODES as CHANGES;
+use crate::launch::findings::table::CODES as LAUNCH;
 use crate::meaning::findings::table::CODES as FINDINGS;
 use crate::render::explain::{Explanation, listed, told};
 
@@ -65,5 +66,14 @@ fn explanations() -> Vec<Explanation> {
         example: code.example,
         allow: None,
     });
-    changes.chain(findings).collect()
+    let launch = LAUNCH.iter().map(|code| Explanation {
+        code: code.code,
+        of: "launch",
+        level: code.level.as_str(),
+        title: code.title,
+        text: code.explanation,
+        example: code.example,
+        allow: None,
+    });
+    changes.chain(findings).chain(launch).collect()
 }

@@ -4,6 +4,8 @@
 //! [`output`]; nothing here judges an argument, and nothing outside prints or exits.
 
 mod arguments;
+pub mod audit;
+pub mod budget;
 pub mod bug;
 pub mod cache;
 pub mod check;
@@ -17,6 +19,7 @@ pub mod fields;
 pub mod filter;
 pub mod history;
 pub mod judging;
+mod launching;
 mod operands;
 pub mod output;
 pub mod report;
@@ -34,7 +37,7 @@ use compared::Comparing;
 use console::Console;
 use exit::{Exit, UsageError};
 use output::OutputOptions;
-use session::Backend;
+use session::{Backend, Launching};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,6 +80,8 @@ enum Command {
     Snapshot(snapshot::SnapshotCommand),
     Check(check::CheckCommand),
     History(history::HistoryCommand),
+    Audit(audit::AuditCommand),
+    Budget(budget::BudgetCommand),
     Explain(explain::ExplainCommand),
     Schema(schema::SchemaCommand),
     Cache(cache::CacheCommand),
@@ -131,7 +136,7 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
     })
 }
 
-fn run_command<B: Backend + Comparing>(cli: &Cli, backend: &B, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+fn run_command<B: Backend + Comparing + Launching>(cli: &Cli, backend: &B, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     if let Some(jobs) = cli.options.jobs {
         rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build_global().map_err(|error| {
             UsageError::new(format!("cannot start {jobs} threads: {error}"), "give a smaller --jobs")
@@ -144,6 +149,8 @@ fn run_command<B: Backend + Comparing>(cli: &Cli, backend: &B, console: &mut Con
         Command::Snapshot(command) => command.run(&cli.options, backend, console),
         Command::Check(command) => command.run(&cli.options, backend, console),
         Command::History(command) => command.run(&cli.options, backend, console),
+        Command::Audit(command) => command.run(&cli.options, backend, console),
+        Command::Budget(command) => command.run(&cli.options, backend, console),
         Command::Explain(command) => command.run(&cli.options, console),
         Command::Schema(command) => command.run(&cli.options, console),
         Command::Cache(command) => command.run(&cli.options, console),

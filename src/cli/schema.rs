@@ -10,6 +10,7 @@ use super::output::Format;
 use crate::compare::change::Diff;
 use crate::compare::history::History;
 use crate::compare::snapshot::Snapshot;
+use crate::launch::document::{Audit, Budget};
 use crate::meaning::list::FieldList;
 use crate::meaning::report::Report;
 use crate::render::json::json;
@@ -33,6 +34,10 @@ enum Document {
     Snapshot,
     // What `argtrace history --format json` writes.
     History,
+    // What `argtrace audit --format json` writes.
+    Audit,
+    // What `argtrace budget --format json` writes.
+    Budget,
 }
 
 impl Document {
@@ -43,6 +48,8 @@ impl Document {
             Document::Diff => schema_for!(Diff),
             Document::Snapshot => schema_for!(Snapshot),
             Document::History => schema_for!(History),
+            Document::Audit => schema_for!(Audit),
+            Document::Budget => schema_for!(Budget),
         }
     }
 }

@@ -49,11 +49,18 @@ pub trait Session {
     fn notes(&self) -> Vec<String>;
 }
 
+/// Opens sources for questions about launches, which need the code itself.
+pub trait Launching {
+    /// # Errors
+    /// If there is no such source, or it cannot be read.
+    fn whole(&self, source: Option<&str>, say: &dyn Fn(&str)) -> anyhow::Result<Opened>;
+}
+
 /// The backend of the binary.
 ///
 /// # Errors
 /// If the profile that ships with argtrace cannot be read, which is a bug.
-pub fn installed(use_store: bool) -> anyhow::Result<impl Backend + Comparing> {
+pub fn installed(use_store: bool) -> anyhow::Result<impl Backend + Comparing + Launching> {
     Ok(Installed { profile: Profile::builtin()?, use_store })
 }
 
@@ -159,6 +166,10 @@ impl Opened {
         }
     }
 
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
     pub fn info(&self) -> &SourceInfo {
         &self.info
     }
@@ -231,6 +242,12 @@ impl Comparing for Installed {
     fn releases(&self, from: &str, to: &str, say: &dyn Fn(&str)) -> anyhow::Result<Vec<String>> {
         let options = source::Options { progress: Some(say), ..self.options() };
         Ok(source::releases(from, to, &options)?)
+    }
+}
+
+impl Launching for Installed {
+    fn whole(&self, spec: Option<&str>, say: &dyn Fn(&str)) -> anyhow::Result<Opened> {
+        self.opened(&self.tree(spec, say)?)
     }
 }
 

@@ -141,12 +141,17 @@ impl Change {
             self.before.to_string(),
             self.after.to_string(),
         ];
-        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-        // FNV-1a: short, and the same on every machine and in every version.
-        for byte in parts.iter().flat_map(|part| part.bytes().chain([0])) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-        self.fingerprint = format!("{hash:016x}");
+        self.fingerprint = fingerprint(&parts);
         self
     }
+}
+
+/// Sixteen hex digits of some texts.
+pub fn fingerprint(parts: &[String]) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    // FNV-1a: short, and the same on every machine and in every version.
+    for byte in parts.iter().flat_map(|part| part.bytes().chain([0])) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{hash:016x}")
 }

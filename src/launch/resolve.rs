@@ -34,6 +34,10 @@ pub struct Resolved<'p> {
     pub writes: Vec<Write>,
     pub checks: Vec<Check>,
     pub reads: FxHashSet<Sym>,
+    /// How many checks failed before the command line was parsed.
+    pub checks_before_parsing: usize,
+    /// Files that the source would read and that cannot be read, with why.
+    pub unreadable: Vec<(String, String)>,
     /// Facts that the profile does not know.
     pub unknown_facts: Vec<String>,
 }
@@ -56,6 +60,7 @@ pub fn run<'p>(program: &'p Program, definitions: &Definitions, given: &Given) -
     world.fallbacks = definitions.fields.iter().filter_map(|d| Some((d.field, d.fallback?))).collect();
     world.is_assembled = definitions.parts.len() > 1;
     world.environment = given.environment.clone();
+    world.argv = given.argv.clone();
     world.files = given.files.iter().cloned().collect();
     let mut machine = Machine::new(program, world, [definitions.root]);
     machine.set_parser(ParserModel::of(definitions));
@@ -74,5 +79,15 @@ pub fn run<'p>(program: &'p Program, definitions: &Definitions, given: &Given) -
 fn finished(mut machine: Machine<'_>, record: Option<ObjId>, unknown_facts: Vec<String>) -> Resolved<'_> {
     let parsed = machine.parsed().cloned().unwrap_or_default();
     let log = std::mem::take(&mut machine.log);
-    Resolved { record, parsed, writes: log.writes, checks: log.checks, reads: log.reads, unknown_facts, machine }
+    Resolved {
+        record,
+        parsed,
+        writes: log.writes,
+        checks_before_parsing: machine.checks_before_parsing.min(log.checks.len()),
+        checks: log.checks,
+        reads: log.reads,
+        unreadable: log.unreadable,
+        unknown_facts,
+        machine,
+    }
 }

@@ -51,6 +51,26 @@ impl Analysis {
         Ok(Analysis { program, definitions, source })
     }
 
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    pub fn definitions(&self) -> &Definitions {
+        &self.definitions
+    }
+
+    pub fn source(&self) -> &SourceInfo {
+        &self.source
+    }
+
+    /// Gives `run` what all fields share.
+    pub fn with_shared<T>(&self, run: impl FnOnce(&Shared) -> T) -> T {
+        let of_namespace = |d: &definition::Declared| Some((d.field, Sym::from(d.definition.namespace.as_deref()?)));
+        let namespaces = self.definitions.fields.iter().filter_map(of_namespace).collect();
+        let graph = Graph::with_namespaces(&self.program, namespaces);
+        run(&Shared::new(&graph, &self.definitions))
+    }
+
     /// In the order of declaration.
     pub fn field_names(&self) -> Vec<String> {
         self.definitions.fields.iter().map(|d| d.field.to_string()).collect()
@@ -136,16 +156,14 @@ impl Analysis {
 
     /// What `say` makes of each field, all of them sharing one graph.
     fn each<T>(&self, fields: &[String], begin: Begin, say: impl Fn(&Facts) -> T) -> Vec<T> {
-        let of_namespace = |d: &definition::Declared| Some((d.field, Sym::from(d.definition.namespace.as_deref()?)));
-        let namespaces = self.definitions.fields.iter().filter_map(of_namespace).collect();
-        let graph = Graph::with_namespaces(&self.program, namespaces);
-        let shared = Shared::new(&graph, &self.definitions);
-        let declared = fields.iter().filter_map(|name| self.definitions.by_name(Sym::from(name)));
-        let said = declared.map(|declared| {
-            begin(declared.field.as_str());
-            say(&Facts::of(&shared, declared))
-        });
-        said.collect()
+        self.with_shared(|shared| {
+            let declared = fields.iter().filter_map(|name| self.definitions.by_name(Sym::from(name)));
+            let said = declared.map(|declared| {
+                begin(declared.field.as_str());
+                say(&Facts::of(shared, declared))
+            });
+            said.collect()
+        })
     }
 }
 

@@ -55,8 +55,24 @@ pub struct Launch {
     pub opaque: Vec<(String, String)>,
     /// Facts that are amounts of something, used in totals.
     pub amounts: Vec<String>,
+    /// Flags that name a file with more arguments.
+    pub config_flags: Vec<String>,
+    /// How the names of the project's own variables begin.
+    pub env_prefixes: Vec<String>,
+    /// The field that counts machines.
+    pub machines: String,
     #[serde(rename = "fact")]
     pub facts: Vec<FactRule>,
+}
+
+impl Launch {
+    /// The facts that can be told, each once.
+    pub fn fact_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.facts.iter().map(|rule| &rule.name).chain(&self.amounts).map(String::as_str).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
 }
 
 /// What a fact says of things outside the tree.

@@ -4,6 +4,8 @@
 //! the tree that was read is untrusted, and every such string passes through [`untrusted`] on its way out.
 
 mod annotation;
+pub mod audit;
+pub mod budget;
 mod claims;
 pub mod diff;
 pub mod explain;

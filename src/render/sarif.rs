@@ -1,6 +1,6 @@
 //! A SARIF 2.1.0 log, as much of the format as findings need.
 //!
-//! One run of one tool: its rules, and results that refer to them. Paths are relative to the tree that was read, under the
+//! One run of one tool: its rules, and results that refer to them. Paths of the tree that was read stand under the
 //! base `SRCROOT`. It decides nothing: levels and texts come in finished.
 
 use serde::Serialize;
@@ -28,6 +28,8 @@ pub struct Rule {
 pub struct Place {
     pub path: String,
     pub line: u32,
+    /// The path is one of the tree that was read, not of where the tool runs.
+    pub in_tree: bool,
 }
 
 pub struct Result {
@@ -101,10 +103,11 @@ fn result(result: &Result, index: Option<usize>) -> Value {
 }
 
 fn location(place: &Place) -> Value {
-    json!({"physicalLocation": {
-        "artifactLocation": {"uri": uri(&place.path), "uriBaseId": ROOT},
-        "region": {"startLine": place.line.max(1)},
-    }})
+    let mut artifact = json!({"uri": uri(&place.path)});
+    if place.in_tree {
+        artifact["uriBaseId"] = ROOT.into();
+    }
+    json!({"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": place.line.max(1)}}})
 }
 
 /// A relative URI reference: what is no plain character of a path is percent-encoded.

@@ -59,6 +59,23 @@ impl Machine<'_> {
         self.parser = Some(model);
     }
 
+    /// What the parser stored for a destination.
+    pub fn parsed_value(&self, dest: Sym) -> Abs {
+        let namespace = self.parser.as_ref().and_then(|p| p.namespace).and_then(|id| self.instance(id));
+        match namespace.and_then(|n| n.attrs.get(&dest)) {
+            Some(slot) => slot.value.clone(),
+            None => Abs::any(&format!("the value of {dest}")),
+        }
+    }
+
+    /// The class default of a field.
+    pub fn default_of_field(&mut self, field: Sym) -> Abs {
+        match self.world.defaults.iter().find(|(n, _)| *n == field).copied() {
+            Some((_, Some(default))) => self.evaluated_default(field, default),
+            _ => Abs::NONE,
+        }
+    }
+
     pub fn parsed(&self) -> Option<&Parsed> {
         self.parser.as_ref().and_then(|p| p.parsed.as_ref())
     }
@@ -80,7 +97,11 @@ impl Machine<'_> {
                         let argv = argv.collect::<Vec<_>>();
                         self.parse(&argv)
                     }
-                    Items::Open(why) => return Abs::because(&why),
+                    // Without the file that should be merged in, the command is still there.
+                    Items::Open(_) => {
+                        let argv = self.world.argv.clone();
+                        self.parse(&argv)
+                    }
                 };
                 match name {
                     "parse_args" => namespace,
@@ -104,6 +125,7 @@ impl Machine<'_> {
     /// Parses a command line and gives the namespace.
     pub fn parse(&mut self, argv: &[Token]) -> Abs {
         let namespace = self.alloc(Object::Instance(Instance::new(None, Kind::Namespace)));
+        self.checks_before_parsing = self.log.checks.len();
         let Some(mut model) = self.parser.take() else { return Abs::any("a parser that is not known") };
         model.namespace = Some(namespace);
         let specs = model.specs.clone();

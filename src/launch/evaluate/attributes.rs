@@ -87,6 +87,13 @@ impl Machine<'_> {
                 }
                 return Abs::Is(Value::Method(Rc::new((Abs::Is(Value::Object(id)), attr))));
             }
+            Kind::StandIn => {
+                return match (instance.attrs.get(&attr), instance.class) {
+                    (Some(slot), _) => slot.value.clone(),
+                    (None, Some(class)) => self.stand_in_attr(id, class, attr),
+                    (None, None) => Abs::any(attr.as_str()),
+                };
+            }
             Kind::Plain | Kind::Namespace => {}
         }
         if let Some(slot) = instance.attrs.get(&attr) {
@@ -135,7 +142,7 @@ impl Machine<'_> {
     }
 
     /// A method as an attribute of an object; a property is called.
-    fn bound(&mut self, method: FuncRef, receiver: Value, class: ClassRef) -> Abs {
+    pub(super) fn bound(&mut self, method: FuncRef, receiver: Value, class: ClassRef) -> Abs {
         let owner = self.program.method_class(method).or(Some(class));
         let receiver = match () {
             () if self.program.has_decorator(method, &["staticmethod"]) => None,
@@ -215,6 +222,10 @@ impl Machine<'_> {
     // Classes
 
     pub(super) fn class_attr(&mut self, class: ClassRef, attr: Sym) -> Abs {
+        // A worker that asks the record's class gets a default, which says nothing of the launch.
+        if self.records.contains(&class) && self.frame().is_some_and(|f| f.standing.is_some()) {
+            return Abs::any("a class default");
+        }
         if let Some(members) = self.enum_members(class) {
             let found = members.iter().find(|m| matches!(m, Abs::Is(Value::Member(m)) if m.name == attr));
             if let Some(member) = found {
@@ -244,7 +255,7 @@ impl Machine<'_> {
         Abs::any(&format!("{}.{attr}", self.program.class(class).name))
     }
 
-    fn inherited_class_attr(&mut self, class: ClassRef, attr: Sym) -> Option<Abs> {
+    pub(super) fn inherited_class_attr(&mut self, class: ClassRef, attr: Sym) -> Option<Abs> {
         let order = self.program.mro(class);
         order.iter().find_map(|c| self.own_class_attr(*c, attr))
     }
@@ -405,6 +416,9 @@ impl Machine<'_> {
                 };
                 if self.program.method(class, attr).is_some() || self.inherited_class_attr(class, attr).is_some() {
                     return Truth::Yes;
+                }
+                if instance.kind == Kind::StandIn {
+                    return Truth::Maybe(Why::of(&format!("the attribute {attr}")));
                 }
                 if instance.kind == Kind::Record {
                     return Truth::of(Some(self.world.fields.contains(&attr)), Why::default);

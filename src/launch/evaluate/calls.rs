@@ -136,6 +136,12 @@ impl Machine<'_> {
         if let Some(result) = self.call_primitive(closure, name, &arguments) {
             return result;
         }
+        if let Some(published) = self.published_by(closure.func) {
+            return published;
+        }
+        if self.is_too_large_to_follow(closure.func) {
+            return Abs::because(&arguments.reasons().and(&Why::of(&format!("{name}()"))));
+        }
         if let Some(symbol) = self.world.opaque_call(name.as_str()) {
             let path = Sym::from(symbol);
             if let Some(known) = self.state.symbols.get(&path) {
@@ -240,6 +246,7 @@ impl Machine<'_> {
             loops: Vec::new(),
             guards: Vec::new(),
             captured: false,
+            standing: None,
         };
         if !self.push_frame(frame) {
             return Abs::any(&format!("{name}(), called too deep"));

@@ -67,3 +67,22 @@ impl Machine<'_> {
         self.or_fallback(field, value)
     }
 }
+
+/// Operators for whoever has values and no code.
+impl Machine<'_> {
+    pub fn truth_of_value(&mut self, value: &Abs) -> Truth {
+        self.truth(value)
+    }
+
+    pub fn apply_compare(&mut self, op: CmpOp, a: &Abs, b: &Abs) -> Truth {
+        self.compare(op, a, b)
+    }
+
+    pub fn apply_binary(&mut self, op: BinOp, a: &Abs, b: &Abs) -> Abs {
+        self.binary(op, a, b)
+    }
+
+    pub fn apply_unary(&mut self, op: UnaryOp, value: &Abs) -> Abs {
+        self.unary(op, value)
+    }
+}

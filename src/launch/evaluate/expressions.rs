@@ -14,7 +14,7 @@ impl Machine<'_> {
         if !self.live {
             return Abs::any("code that is not reached");
         }
-        if !self.step() || self.depth >= MAX_DEPTH {
+        if !self.step() || self.out_of_steps() || self.depth >= MAX_DEPTH {
             return Abs::any("more steps than are taken");
         }
         self.depth += 1;
@@ -34,7 +34,10 @@ impl Machine<'_> {
             Expr::Str(s) => Abs::Is(Value::Str(*s)),
             Expr::Ellipsis => Abs::Is(Value::Builtin(Sym::from("Ellipsis"))),
             Expr::Bytes => Abs::any("bytes"),
-            Expr::Name(name) => self.lookup(*name),
+            Expr::Name(name) => match self.standing_name(at, *name) {
+                Some(value) => value,
+                None => self.lookup(*name),
+            },
             Expr::Attr { base, attr, .. } => {
                 let object = self.eval(*base);
                 let value = self.get_attr(&object, *attr);

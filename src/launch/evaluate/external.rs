@@ -6,6 +6,7 @@
 use super::attributes::short;
 use super::calls::Arguments;
 use super::world::Answer;
+use crate::launch::command::secret;
 use super::*;
 
 impl Machine<'_> {
@@ -343,15 +344,17 @@ impl Machine<'_> {
     fn load_yaml(&mut self, handle: &Abs) -> Abs {
         let path = handle.stands_for();
         let path = path.as_ref().and_then(|p| p.strip_prefix("open('")?.strip_suffix("')"));
-        let text = match path.and_then(|p| self.world.files.get(p)) {
-            Some(Ok(text)) => text.clone(),
-            _ => return Abs::because(&handle.reasons().and(&Why::of("a file on the machine"))),
+        let parsed = match path.and_then(|p| self.world.files.get(p)) {
+            Some(Ok(text)) => crate::launch::yaml::parse_python(text).map_err(|e| e.to_string()),
+            Some(Err(why)) => Err(why.clone()),
+            None => return Abs::because(&handle.reasons().and(&Why::of("a file on the machine"))),
         };
-        match crate::launch::yaml::parse_python(&text) {
+        match parsed {
             Ok(data) => self.of_yaml(&data),
-            Err(_) => {
-                self.slip("YAMLError");
-                Abs::any("a file that is no YAML")
+            Err(why) => {
+                // What follows is looked at as if the file were empty.
+                self.log.unreadable.push((path.unwrap_or_default().to_owned(), why));
+                self.new_dict(Dict::default())
             }
         }
     }
@@ -363,7 +366,7 @@ impl Machine<'_> {
             Data::Bool(b) => Abs::bool(*b),
             Data::Int(i) => Abs::int(*i),
             Data::Float(x) => Abs::Is(Value::Float(*x)),
-            Data::Text(text) => Abs::str(text),
+            Data::Text(text) => Abs::str(&secret::without(text)),
             Data::Other(what) => Abs::any(what),
             Data::List(items) => {
                 let items = items.iter().map(|i| self.of_yaml(i)).collect();
@@ -372,6 +375,11 @@ impl Machine<'_> {
             Data::Map(entries) => {
                 let mut dict = Dict::default();
                 for (key, value) in entries {
+                    let hides = matches!(key, Data::Text(name) if secret::holds(name));
+                    let value = match value {
+                        Data::Text(text) if hides && !text.is_empty() => &Data::Text(secret::HIDDEN.to_owned()),
+                        value => value,
+                    };
                     let (key, value) = (self.of_yaml(key), self.of_yaml(value));
                     expressions::put_entry(&mut dict, &key, value, None);
                 }

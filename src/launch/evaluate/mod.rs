@@ -18,6 +18,7 @@ mod expressions;
 mod external;
 mod methods;
 mod names;
+mod place;
 mod refine;
 mod resolution;
 pub mod state;
@@ -74,6 +75,8 @@ pub struct Log {
     pub checks: Vec<Check>,
     /// Fields of the record that were read.
     pub reads: FxHashSet<Sym>,
+    /// Files that the source would read and that cannot be read, with why.
+    pub unreadable: Vec<(String, String)>,
     /// The same in order, for telling what a test asks.
     recent: Vec<Sym>,
 }
@@ -104,6 +107,8 @@ struct Frame {
     guards: Vec<Guard>,
     /// Lambdas, functions or comprehensions that hold on to the variables.
     captured: bool,
+    /// The code is looked at where it stands; nothing was run before it.
+    standing: Option<place::Standing>,
 }
 
 /// A `try` that is being run.
@@ -135,6 +140,8 @@ pub struct Machine<'p> {
     pub program: &'p Program,
     pub world: World,
     pub log: Log,
+    /// How many checks had failed when the command line was parsed.
+    pub checks_before_parsing: usize,
     state: State,
     /// Does the program come here at all?
     live: bool,
@@ -164,6 +171,11 @@ pub struct Machine<'p> {
     environ: ObjId,
     parser: Option<argparse_objects::ParserModel>,
     record: Option<ObjId>,
+    /// Objects that stand for any of their class.
+    stand_ins: FxHashMap<ClassRef, ObjId>,
+    /// Expressions being evaluated where they stand.
+    busy: Vec<ExprRef>,
+    standing_limit: u32,
     pub dev: FxHashMap<Sym, (u32, u32)>,
 }
 
@@ -173,6 +185,7 @@ impl<'p> Machine<'p> {
             program,
             world,
             log: Log::default(),
+            checks_before_parsing: 0,
             state: State::default(),
             live: true,
             recover: None,
@@ -194,6 +207,9 @@ impl<'p> Machine<'p> {
             environ: ObjId(0),
             parser: None,
             record: None,
+            stand_ins: FxHashMap::default(),
+            busy: Vec::new(),
+            standing_limit: u32::MAX,
             dev: FxHashMap::default(),
         };
         machine.environ = machine.make_environ();
@@ -503,6 +519,7 @@ impl<'p> Machine<'p> {
             loops: Vec::new(),
             guards: Vec::new(),
             captured: true,
+            standing: None,
         }
     }
 

@@ -57,6 +57,8 @@ pub enum Kind {
     View(ObjId),
     /// The list of what the record declares.
     Declarations(ObjId),
+    /// Any object of its class.
+    StandIn,
     /// The argument parser, and what it parsed.
     Parser,
     Namespace,

@@ -36,6 +36,8 @@ pub struct World {
     pub is_assembled: bool,
     /// A variable without a value is set to something that is not known.
     pub environment: Vec<(String, Option<String>)>,
+    /// The command line as it was given.
+    pub argv: Vec<crate::launch::command::token::Token>,
     /// Files that the source reads, by the path that it has for them.
     pub files: FxHashMap<String, Result<String, String>>,
     answers: FxHashMap<String, Answer>,

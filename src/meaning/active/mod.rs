@@ -14,7 +14,7 @@ mod resolution;
 mod uses;
 mod ways;
 
-use super::facts::Facts;
+use super::facts::{Facts, Shared};
 use super::report::{ActiveWhen, Grade};
 use crate::program::{ExprRef, FuncRef};
 use crate::syntax::ir::Sym;
@@ -66,6 +66,13 @@ pub fn claim(facts: &Facts) -> Vec<ActiveWhen> {
     }
     out.sort_by(|a, b| (&a.any_of, &a.path, a.line, &a.condition).cmp(&(&b.any_of, &b.path, b.line, &b.condition)));
     out
+}
+
+/// The ways by which the code at an expression comes to run, each as the conditions on fields that hold together on it.
+pub fn ways_to(shared: &Shared, at: ExprRef) -> Vec<Vec<String>> {
+    let conditions = Conditions::new(shared);
+    let ways = Contexts::new(&conditions).of_expr(at);
+    ways.iter().map(|way| way.iter().map(|c| c.text.clone()).collect()).collect()
 }
 
 /// What is left of each way beside the common conditions, if each has something left.

@@ -27,7 +27,7 @@ fn result(change: &Change) -> Result {
     let at = change.new.as_ref().or(change.old.as_ref());
     let related = change.old.as_ref().filter(|_| change.new.is_some());
     let name = change.flag.as_deref().unwrap_or(&change.field);
-    let of = |side: &crate::compare::change::Side| Place { path: side.path.clone(), line: side.line };
+    let of = |side: &crate::compare::change::Side| Place { path: side.path.clone(), line: side.line, in_tree: true };
     let before = shown(&change.before).map(|text| format!("\nbefore: {text}")).unwrap_or_default();
     let after = shown(&change.after).map(|text| format!("\nafter: {text}")).unwrap_or_default();
     let was = related.map(|side| format!("\nwas at {}", place(side))).unwrap_or_default();
