@@ -26,7 +26,9 @@ pub fn lower(bytes: &[u8]) -> FileIr {
     let parsed = parse_unchecked(&text, ParseOptions::from(Mode::Module));
     let mut errors: Vec<TextRange> = parsed.errors().iter().map(|e| e.location).collect();
     errors.sort_by_key(|e| (e.start(), e.end()));
-    let mut lowering = Lowering { text: &text, lines, errors, ir: FileIr::default(), depth: 0, is_deep: false };
+    // What is broken is not looked into, however deep it is.
+    let is_deep = !errors.is_empty();
+    let mut lowering = Lowering { text: &text, lines, errors, ir: FileIr::default(), depth: 0, is_deep };
     lowering.comments(&parsed);
     if let ast::Mod::Module(module) = parsed.syntax() {
         lowering.ir.body = lowering.block(&module.body, Scope::Module, None);
@@ -88,10 +90,11 @@ impl Lowering<'_> {
         }
     }
 
-    /// Is there an error inside?
+    /// Is there an error inside, or where the end is missed?
     fn is_broken(&self, range: TextRange) -> bool {
         let first = self.errors.partition_point(|e| e.end() < range.start());
-        self.errors.get(first).is_some_and(|e| e.start() <= range.end())
+        let mut near = self.errors.iter().skip(first).take_while(|e| e.start() <= range.end());
+        near.any(|e| e.end() > range.start() || e.is_empty())
     }
 
     /// Past white space, comments and continued lines.
@@ -709,5 +712,50 @@ const BIN_OPS: [(&str, BinOp); 13] = [
 impl BinOp {
     pub fn text(self) -> &'static str {
         BIN_OPS.iter().find(|(_, op)| *op == self).map_or("?", |(name, _)| name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lower;
+    use crate::syntax::ir::Stmt;
+
+    /// Each shape below the limit of nesting and above it, with the stack that a worker has.
+    #[test]
+    fn deep_code_is_skipped_and_the_rest_stays() {
+        let shapes: [(&str, &str, &str); 12] = [
+            ("x = ", "(", ""),
+            ("x = ", "[", ""),
+            ("x = ", "f(", ""),
+            ("x = 1", ".a", ""),
+            ("x = 1", "[0]", ""),
+            ("x = 1", " + 1", ""),
+            ("x = ", "not ", "y"),
+            ("x = ", "lambda: ", "y"),
+            ("x = ", "y if z else ", "y"),
+            ("x = y", " and y", ""),
+            ("x = ", "f'{", "1"),
+            ("def f[T: ", "(", "int"),
+        ];
+        let check = move || {
+            for (start, part, end) in shapes {
+                for count in [150, 1_900, 15_000, 100_000] {
+                    let text = format!("before = 1\n{start}{}{end}\nafter = 2\n", part.repeat(count));
+                    let ir = lower(text.as_bytes());
+                    let reads_on = ir.body.iter().any(|s| matches!(ir.stmt(*s).kind, Stmt::Assign { .. }));
+                    assert!(reads_on || !ir.skipped.is_empty(), "{part} {count}");
+                }
+            }
+        };
+        std::thread::Builder::new().stack_size(2 << 20).spawn(check).expect("a thread").join().expect("no panic");
+    }
+
+    #[test]
+    fn a_broken_statement_costs_itself_alone() {
+        let ir = lower(b"a = 1\nb = = 2\nprint 'old'\n<<<<<<< HEAD\nc = 3\n=======\nc = 4\n>>>>>>> other\ndef f():\n    d = (\n    return 5\n");
+        let assigned = ir.body.iter().filter(|s| matches!(ir.stmt(**s).kind, Stmt::Assign { .. })).count();
+        assert_eq!(assigned, 3);
+        assert!(ir.skipped.iter().any(|s| s.line == 2) && ir.skipped.iter().any(|s| s.line == 3));
+        assert_eq!(ir.funcs.len(), 1);
     }
 }
