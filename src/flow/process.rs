@@ -65,7 +65,7 @@ impl<'g, 'p> Processes<'g, 'p> {
             let mut out = Vec::new();
             for (name, is_process) in [("Process", true), ("Thread", false)] {
                 let name = Sym::from(name);
-                for file in program.files_with(name).iter().copied() {
+                for file in program.files_using(name, Uses::CALL.or(Uses::METHOD)) {
                     for call in program.calls_named(file, name) {
                         let call = ExprRef { file, expr: *call };
                         let targets = self.targets(call);

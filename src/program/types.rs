@@ -47,6 +47,10 @@ const MAX_SET: usize = 64;
 const MAX_NESTING: u32 = 3;
 /// In how many files a class of one name is looked for.
 const MAX_NAMESAKES: usize = 4;
+/// A name that stands for more classes than this says nothing.
+const MAX_HINTS: usize = 8;
+/// The same before it is known which of them are classes.
+const MANY_HINTS: usize = 2 * MAX_HINTS;
 /// A parameter's type is looked up at its call sites only where few files can hold them.
 const MAX_CALLER_FILES: usize = 30;
 /// How many times in a row a type is asked of call sites.
@@ -408,6 +412,12 @@ impl<'p> TypeSystem<'p> {
         let Some(hints) = self.program.hints.get(&name) else { return none() };
         let says_something = |class: &Sym| !matches!(class.as_str(), "Any" | "None" | "True" | "False" | "Callable");
         let total: u32 = hints.iter().filter(|(c, _)| says_something(c)).map(|(_, n)| n).sum();
+        // Names like `config` are annotated with dozens of classes: no need to open their files.
+        let defined = hints.iter().filter(|(class, _)| !self.program.files_defining_class(*class).is_empty());
+        let (classes, uses) = defined.fold((0, 0), |(classes, uses), (_, n)| (classes + 1, uses + n));
+        if uses * 4 < total * 3 || classes > MANY_HINTS {
+            return none();
+        }
         let mut out: Vec<Typed> = Vec::new();
         let mut resolved = 0;
         for (class, count) in hints {
@@ -421,7 +431,7 @@ impl<'p> TypeSystem<'p> {
                 resolved += count;
             }
         }
-        if resolved * 4 < total * 3 || out.len() > 8 {
+        if resolved * 4 < total * 3 || out.len() > MAX_HINTS {
             return none();
         }
         out.into()
