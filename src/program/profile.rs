@@ -345,6 +345,9 @@ impl UnitWords {
 
 /// Does a dotted name end with these parts, `*` at the end of one being anything?
 fn ends_with_parts(name: &str, parts: &str) -> bool {
+    if !parts.contains('*') {
+        return name.strip_suffix(parts).is_some_and(|before| before.is_empty() || before.ends_with('.'));
+    }
     let mut name = name.rsplit('.');
     parts.rsplit('.').all(|part| {
         name.next().is_some_and(|n| match part.strip_suffix('*') {
