@@ -32,6 +32,8 @@ use facts::{Facts, Shared};
 use list::{FieldEntry, FieldList};
 use report::{FieldReport, Report, SourceInfo};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A tree, ready to be asked.
 pub struct Analysis {
@@ -104,29 +106,32 @@ impl Analysis {
 
     /// The same; `begin` is told each field that is begun.
     pub fn report_telling(&self, fields: &[String], begin: Begin) -> Report {
-        let fields = self.each(fields, begin, |facts| {
+        let say = |facts: &Facts| {
             let mut report = meaning(facts);
             report.flow = Some(flow_view::flow(facts, &report));
             report
-        });
+        };
+        let fields = self.each(fields, begin, || say);
         Report { schema: report::SCHEMA.to_owned(), source: self.source.clone(), fields }
     }
 
     /// The same fields as a list, without the places on their ways.
     pub fn list(&self, fields: &[String], begin: Begin) -> FieldList {
-        let fields = self.each(fields, begin, |facts| FieldEntry::from(meaning(facts)));
+        let fields = self.each(fields, begin, || |facts: &Facts| FieldEntry::from(meaning(facts)));
         FieldList { schema: list::SCHEMA.to_owned(), source: self.source.clone(), fields }
     }
 
     /// All fields, with what a comparison needs beside the claims. Where only some are `wanted`, the others have their
     /// declaration alone.
     pub fn meanings(&self, wanted: Option<&[String]>, begin: Begin) -> Meanings {
-        let setup = setup::Setup::default();
         let names = self.field_names();
-        let said = self.each(wanted.unwrap_or(&names), begin, |facts| {
-            let report = meaning(facts);
-            let functions = setup.functions(facts.shared, &report);
-            (report, Beside { uses: uses::of(facts), rewritten_when: setup::rewritten_when(facts), functions })
+        let said = self.each(wanted.unwrap_or(&names), begin, || {
+            let setup = setup::Setup::default();
+            move |facts: &Facts| {
+                let report = meaning(facts);
+                let functions = setup.functions(facts.shared, &report);
+                (report, Beside { uses: uses::of(facts), rewritten_when: setup::rewritten_when(facts), functions })
+            }
         });
         let mut said: FxHashMap<String, _> = said.into_iter().map(|pair| (pair.0.field.clone(), pair)).collect();
         let declared = |d: &definition::Declared| FieldReport {
@@ -154,17 +159,67 @@ impl Analysis {
         retired.collect()
     }
 
-    /// What `say` makes of each field, all of them sharing one graph.
-    fn each<T>(&self, fields: &[String], begin: Begin, say: impl Fn(&Facts) -> T) -> Vec<T> {
-        self.with_shared(|shared| {
-            let declared = fields.iter().filter_map(|name| self.definitions.by_name(Sym::from(name)));
-            let said = declared.map(|declared| {
-                begin(declared.field.as_str());
-                say(&Facts::of(shared, declared))
+    /// What is said of each field, in their order. Fields that are looked at by one thread share a graph.
+    fn each<T: Send, S: Fn(&Facts) -> T>(
+        &self,
+        fields: &[String],
+        begin: Begin,
+        sayer: impl Fn() -> S + Sync,
+    ) -> Vec<T> {
+        let declared: Vec<_> = fields.iter().filter_map(|name| self.definitions.by_name(Sym::from(name))).collect();
+        let threads = rayon::current_num_threads().min(declared.len() / FIELDS_PER_THREAD).max(1);
+        let next = AtomicUsize::new(0);
+        let work = |tell: &dyn Fn(Told<T>)| {
+            self.with_shared(|shared| {
+                let say = sayer();
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(declared) = declared.get(i) else { break };
+                    tell(Told::Begun(declared.field));
+                    tell(Told::Said(i, say(&Facts::of(shared, declared))));
+                }
             });
-            said.collect()
-        })
+        };
+        let said = RefCell::new(Vec::new());
+        let hear = |told: Told<T>| match told {
+            Told::Begun(field) => begin(field.as_str()),
+            Told::Said(i, what) => said.borrow_mut().push((i, what)),
+        };
+        if threads > 1 {
+            std::thread::scope(|scope| {
+                let (sender, receiver) = std::sync::mpsc::channel();
+                for _ in 0..threads {
+                    let (sender, work) = (sender.clone(), &work);
+                    // A receiver that is gone has heard enough.
+                    let run = move || work(&|told| drop(sender.send(told)));
+                    let thread = std::thread::Builder::new().stack_size(STACK);
+                    if thread.spawn_scoped(scope, run).is_err() {
+                        break;
+                    }
+                }
+                drop(sender);
+                receiver.into_iter().for_each(&hear);
+            });
+        }
+        // All of it, or what is left where no thread could be started.
+        if next.load(Ordering::Relaxed) < declared.len() {
+            work(&hear);
+        }
+        let mut said = said.into_inner();
+        said.sort_by_key(|(i, _)| *i);
+        said.into_iter().map(|(_, what)| what).collect()
     }
+}
+
+/// With fewer fields than this for each, threads would only work out the same things twice.
+const FIELDS_PER_THREAD: usize = 24;
+/// As much as a main thread has.
+const STACK: usize = 8 << 20;
+
+/// What a thread tells of its work.
+enum Told<T> {
+    Begun(Sym),
+    Said(usize, T),
 }
 
 /// Told the name of each field before it is looked at.
