@@ -65,10 +65,10 @@ pub fn audit(question: &Question<'_>, commands: &[Command], file: Option<&str>) 
 fn launch(question: &Question<'_>, mut command: Command, file: Option<&str>) -> Launch {
     let (program, definitions) = (question.analysis.program(), question.analysis.definitions());
     hide_secrets(&mut command, definitions);
-    let mut argv = command.argv.clone();
-    if let (true, Some(path)) = (command.is_config, argv.pop()) {
-        argv = config_arguments(program, &path);
-    }
+    let mut argv = match (command.is_config, command.argv.as_slice()) {
+        (true, [.., path]) => config_arguments(program, path),
+        _ => command.argv.clone(),
+    };
     argv.extend(question.sets.iter().flat_map(|(name, value)| set_arguments(definitions, name, value)));
     let mut facts = question.facts.to_vec();
     for fact in implied_facts(program, definitions, &argv) {
