@@ -81,6 +81,11 @@ impl Machine<'_> {
         Some(id)
     }
 
+    /// Is code looked at where it stands, rather than run?
+    pub(super) fn is_standing(&self) -> bool {
+        self.standing_limit != u32::MAX
+    }
+
     pub(super) fn out_of_steps(&self) -> bool {
         self.steps >= self.standing_limit
     }

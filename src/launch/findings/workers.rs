@@ -120,6 +120,10 @@ fn overridden(case: &mut Case<'_>, sets: &[Set], set: &Set, report: &FieldReport
 /// Divisions that a worker makes.
 fn divided(case: &mut Case<'_>, set: &Set, report: &FieldReport) -> Vec<Finding> {
     let mut out = Vec::new();
+    // A count of ranks that is divided is the size of a group of them, and nobody's share.
+    if case.program.profile.counts_ranks(&set.field) {
+        return out;
+    }
     for division in &report.scope.divided_when {
         if is_resolution(case, &division.path) {
             continue;
