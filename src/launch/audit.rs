@@ -138,9 +138,15 @@ impl<'a> Case<'a> {
         out
     }
 
-    /// Gets the reports on what is set, all at once.
+    /// Gets the reports on what is set, all at once. The model, the machine and the sizes of the rank axes are used
+    /// everywhere and never without effect: what they do is told of the fields that they do it to.
     fn fetch(&mut self, sets: &[Set]) {
-        let fields: Vec<String> = sets.iter().filter(|s| !s.used.failed).map(|s| s.field.to_string()).collect();
+        let profile = &self.program.profile;
+        let is_everywhere = |field: &str| {
+            profile.launch.implied.iter().any(|(f, _)| f == field) || profile.process.axes.iter().any(|(_, f)| f == field)
+        };
+        let fields = sets.iter().filter(|s| !s.used.failed && !is_everywhere(&s.field)).map(|s| s.field.to_string());
+        let fields: Vec<String> = fields.collect();
         let reports = (self.question.reports)(&fields);
         self.reports = reports.into_iter().map(|r| (Sym::from(&r.field), r)).collect();
     }
