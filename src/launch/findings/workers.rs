@@ -11,7 +11,7 @@ use crate::launch::document::{Finding, Level};
 use crate::launch::evaluate::value::{Truth, Value};
 use crate::launch::totals::{Totals, any_way, holds};
 use crate::meaning::active;
-use crate::meaning::report::{Constraint, FieldReport, Write};
+use crate::meaning::report::{ActiveWhen, Constraint, FieldReport, Write};
 use crate::program::{ExprRef, FileId, last_name};
 use crate::syntax::ir::*;
 
@@ -61,14 +61,14 @@ fn inactive(case: &mut Case<'_>, set: &Set, report: &FieldReport) -> Option<Find
         return None;
     }
     let own = set.field.to_string();
-    let mut missing: Vec<&crate::meaning::report::ActiveWhen> = Vec::new();
+    let mut missing: Vec<&ActiveWhen> = Vec::new();
     let mut alternatives = 0;
     for condition in &report.active_when {
         if condition.field.contains(&own) {
             continue;
         }
         alternatives += usize::from(condition.any_of.is_some());
-        if holds(case, &condition.condition) == Truth::No {
+        if !changed_since(case, condition) && holds(case, &condition.condition) == Truth::No {
             match condition.any_of {
                 None => {
                     missing = vec![condition];
@@ -89,6 +89,12 @@ fn inactive(case: &mut Case<'_>, set: &Set, report: &FieldReport) -> Option<Find
     let fields = std::iter::once(own).chain(missing.iter().flat_map(|c| c.field.clone())).collect();
     let place = (Some(first.path.clone()), Some(first.line));
     Some(Finding { fields, ..on_set("inactive", set, message) }.at(place))
+}
+
+/// Does the resolution test the condition itself, on fields that it gives other values? Then it may have held there.
+fn changed_since(case: &Case<'_>, condition: &ActiveWhen) -> bool {
+    let written = |field: &String| case.resolved.writes.iter().any(|w| w.field == field.as_str());
+    is_resolution(case, &condition.path) && condition.field.iter().any(written)
 }
 
 /// Another given argument that wins, in code that runs later.
