@@ -118,7 +118,16 @@ impl<'a> Case<'a> {
         let given = Given { argv, facts: question.facts.to_vec(), ..Given::default() };
         let resolved = resolve::run(program, definitions, &given);
         let reports = BTreeMap::new();
-        Case { question, program, definitions, resolved, from_config: 0, host_memory: None, findings: Vec::new(), reports }
+        Case {
+            question,
+            program,
+            definitions,
+            resolved,
+            from_config: 0,
+            host_memory: None,
+            findings: Vec::new(),
+            reports,
+        }
     }
 
     pub fn registration(&self, index: usize) -> Option<&'a Registration> {
@@ -143,7 +152,8 @@ impl<'a> Case<'a> {
     fn fetch(&mut self, sets: &[Set]) {
         let profile = &self.program.profile;
         let is_everywhere = |field: &str| {
-            profile.launch.implied.iter().any(|(f, _)| f == field) || profile.process.axes.iter().any(|(_, f)| f == field)
+            profile.launch.implied.iter().any(|(f, _)| f == field)
+                || profile.process.axes.iter().any(|(_, f)| f == field)
         };
         let fields = sets.iter().filter(|s| !s.used.failed && !is_everywhere(&s.field)).map(|s| s.field.to_string());
         let fields: Vec<String> = fields.collect();
@@ -324,9 +334,12 @@ fn arguments(case: &mut Case<'_>, sets: &[Set], totals: &Totals) -> Vec<Argument
     let mut seen: Vec<Sym> = Vec::new();
     for used in case.resolved.parsed.uses.clone() {
         let Some(registration) = case.registration(used.registration) else { continue };
-        let last = case.resolved.parsed.uses.iter().rfind(|u| {
-            case.registration(u.registration).is_some_and(|r| r.dest == registration.dest)
-        });
+        let last = case
+            .resolved
+            .parsed
+            .uses
+            .iter()
+            .rfind(|u| case.registration(u.registration).is_some_and(|r| r.dest == registration.dest));
         if last.is_none_or(|l| l.index != used.index) {
             continue;
         }
