@@ -12,6 +12,7 @@ use super::files::Command;
 use super::findings;
 use super::resolve::{self, Given, Resolved};
 use super::totals::Totals;
+use super::yaml::{self, Data};
 use crate::meaning::Analysis;
 use crate::meaning::definition::Definitions;
 use crate::meaning::definition::action::Action;
@@ -98,7 +99,10 @@ fn launch(question: &Question<'_>, mut command: Command, file: Option<&str>) -> 
     findings::values::find(&mut case, &sets);
     let totals = Totals::of(&mut case, &sets);
     findings::workers::find(&mut case, &sets, &totals);
-    let arguments = arguments(&mut case, &sets, &totals);
+    let mut arguments = arguments(&mut case, &sets, &totals);
+    let off = switched_off(&mut case, &given, &arguments);
+    arguments.retain(|a| a.via != Via::Resolved || off.iter().all(|o| o.field != a.field));
+    arguments.extend(off);
     let mut findings = case.findings;
     findings.dedup_by(|a, b| a.code == b.code && a.flag == b.flag && a.path == b.path && a.line == b.line);
     Launch {
@@ -388,6 +392,40 @@ fn arguments(case: &mut Case<'_>, sets: &[Set], totals: &Totals) -> Vec<Argument
             per: Vec::new(),
             total: None,
         });
+    }
+    out
+}
+
+/// Switches that a configuration file turns off: its merger leaves them out, so that the parser never sees them.
+fn switched_off(case: &mut Case<'_>, given: &Given, known: &[Argument]) -> Vec<Argument> {
+    let flags = &case.program.profile.launch.config_flags;
+    let names = |argv: &[Token]| argv.iter().any(|t| flags.contains(&t.text));
+    if !names(&given.argv) || names(&case.resolved.parsed.argv) {
+        return Vec::new();
+    }
+    let mut out: Vec<Argument> = Vec::new();
+    for (_, text) in &given.files {
+        let Some(Ok(Data::Map(entries))) = text.as_ref().ok().map(|text| yaml::parse_python(text)) else { continue };
+        for (key, _) in entries.iter().filter(|(_, value)| *value == Data::Bool(false)) {
+            let Data::Text(key) = key else { continue };
+            let flag = format!("--{key}");
+            let registration = case.definitions.registrations.iter().find(|r| r.flags.contains(&flag));
+            let Some(field) = registration.and_then(|r| r.field) else { continue };
+            if known.iter().chain(&out).any(|a| a.field.as_deref() == Some(field.as_str()) && a.via != Via::Resolved) {
+                continue;
+            }
+            let (effective, when) = case.effective(field);
+            out.push(Argument {
+                flag: Some(flag),
+                field: Some(field.to_string()),
+                via: Via::Config,
+                given: false.into(),
+                effective,
+                when,
+                per: Vec::new(),
+                total: None,
+            });
+        }
     }
     out
 }

@@ -159,9 +159,13 @@ impl Machine<'_> {
         if self.busy.contains(&at) || self.busy.len() > 40 || self.out_of_steps() {
             return Abs::any("a value that hangs on itself");
         }
+        // One origin that leads far must not use up what the rest of the question needs.
+        let limit = self.standing_limit;
+        self.standing_limit = self.steps.saturating_add(limit.saturating_sub(self.steps) / 2);
         self.busy.push(at);
         let value = self.stand(at, receiver);
         self.busy.pop();
+        self.standing_limit = limit;
         value
     }
 
