@@ -97,8 +97,9 @@ fn changed_since(case: &Case<'_>, condition: &ActiveWhen) -> bool {
     is_resolution(case, &condition.path) && condition.field.iter().any(written)
 }
 
-/// Another given argument that wins, in code that runs later.
+/// Another given argument that wins, in code that runs later; a note if it hangs on what is not known.
 fn overridden(case: &mut Case<'_>, sets: &[Set], set: &Set, report: &FieldReport) -> Option<Finding> {
+    let mut open = None;
     for claim in report.precedence.iter().filter(|p| p.relation == "overridden_by" && p.other_kind == "field") {
         let Some(other) = sets.iter().find(|s| s.field == claim.other.as_str()) else { continue };
         if is_resolution(case, &claim.path) {
@@ -111,16 +112,24 @@ fn overridden(case: &mut Case<'_>, sets: &[Set], set: &Set, report: &FieldReport
                 case.resolved.machine.truth_of_value(&value)
             }
         };
-        if decided != Truth::Yes {
-            continue;
-        }
-        let when = claim.when.as_deref().map(|w| format!(", because {w}")).unwrap_or_default();
-        let message = format!("{} is not used: {} wins{when}", set.used.flag, other.used.flag);
+        let condition = claim.when.as_deref().unwrap_or("it is set");
         let fields = vec![set.field.to_string(), other.field.to_string()];
         let place = (Some(claim.path.clone()), Some(claim.line));
-        return Some(Finding { fields, ..on_set("overridden", set, message) }.at(place));
+        let found = |message| Finding { fields, ..on_set("overridden", set, message) }.at(place);
+        match decided {
+            Truth::Yes => {
+                let message = format!("{} is not used: {} wins, because {condition}", set.used.flag, other.used.flag);
+                return Some(found(message));
+            }
+            Truth::No => {}
+            Truth::Maybe(why) => {
+                let message = format!("{} is not used if {} wins: {condition}", set.used.flag, other.used.flag);
+                let note = Finding { when: Some(case.hangs_on(&why)), ..found(message) };
+                open = open.or(Some(note.level(Level::Note)));
+            }
+        }
     }
-    None
+    open
 }
 
 /// Divisions that a worker makes.
