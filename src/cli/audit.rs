@@ -103,7 +103,7 @@ impl AuditCommand {
         let facts = launching::pairs(&self.facts);
         let shown = "following what the command sets";
         Ok(console.while_showing(shown, |say| {
-            let reports = |fields: &[String]| opened.report(fields, &|field| say(&format!("following {field}"))).fields;
+            let reports = |fields: &[String]| opened.bearing(fields, &|field| say(&format!("following {field}")));
             let read = |path: &str| read_file(path).map_err(|error| format!("{error:#}"));
             let question =
                 Question { analysis, reports: &reports, read: &read, facts: &facts, sets, all: options.verbose };

@@ -5,7 +5,7 @@
 
 use super::compared::{Comparable, Comparing, FromFile, FromTree};
 use crate::meaning::list::{self, FieldList};
-use crate::meaning::report::{self, Report, SourceInfo};
+use crate::meaning::report::{self, FieldReport, Report, SourceInfo};
 use crate::meaning::{Analysis, Begin};
 use crate::program::FileSet;
 use crate::program::profile::Profile;
@@ -181,6 +181,11 @@ impl Opened {
             let _ = self.analysis.set(found);
         }
         self.analysis.get()
+    }
+
+    /// What bears on the values of a launch.
+    pub fn bearing(&self, fields: &[String], begin: Begin) -> Vec<FieldReport> {
+        self.each("bearing", fields, |analysis, missing| analysis.bearing(missing, begin))
     }
 
     /// The answer for each field: kept ones, and the others worked out together and kept.

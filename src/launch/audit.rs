@@ -12,6 +12,7 @@ use super::files::Command;
 use super::findings;
 use super::resolve::{self, Given, Resolved};
 use super::totals::Totals;
+use super::yaml::{self, Data};
 use crate::meaning::Analysis;
 use crate::meaning::definition::Definitions;
 use crate::meaning::definition::action::Action;
@@ -65,10 +66,10 @@ pub fn audit(question: &Question<'_>, commands: &[Command], file: Option<&str>) 
 fn launch(question: &Question<'_>, mut command: Command, file: Option<&str>) -> Launch {
     let (program, definitions) = (question.analysis.program(), question.analysis.definitions());
     hide_secrets(&mut command, definitions);
-    let mut argv = command.argv.clone();
-    if let (true, Some(path)) = (command.is_config, argv.pop()) {
-        argv = config_arguments(program, &path);
-    }
+    let mut argv = match (command.is_config, command.argv.as_slice()) {
+        (true, [.., path]) => config_arguments(program, path),
+        _ => command.argv.clone(),
+    };
     argv.extend(question.sets.iter().flat_map(|(name, value)| set_arguments(definitions, name, value)));
     let mut facts = question.facts.to_vec();
     for fact in implied_facts(program, definitions, &argv) {
@@ -98,7 +99,10 @@ fn launch(question: &Question<'_>, mut command: Command, file: Option<&str>) -> 
     findings::values::find(&mut case, &sets);
     let totals = Totals::of(&mut case, &sets);
     findings::workers::find(&mut case, &sets, &totals);
-    let arguments = arguments(&mut case, &sets, &totals);
+    let mut arguments = arguments(&mut case, &sets, &totals);
+    let off = switched_off(&mut case, &given, &arguments);
+    arguments.retain(|a| a.via != Via::Resolved || off.iter().all(|o| o.field != a.field));
+    arguments.extend(off);
     let mut findings = case.findings;
     findings.dedup_by(|a, b| a.code == b.code && a.flag == b.flag && a.path == b.path && a.line == b.line);
     Launch {
@@ -147,9 +151,16 @@ impl<'a> Case<'a> {
         out
     }
 
-    /// Gets the reports on what is set, all at once.
+    /// Gets the reports on what is set, all at once. The model, the machine and the sizes of the rank axes are used
+    /// everywhere and never without effect: what they do is told of the fields that they do it to.
     fn fetch(&mut self, sets: &[Set]) {
-        let fields: Vec<String> = sets.iter().filter(|s| !s.used.failed).map(|s| s.field.to_string()).collect();
+        let profile = &self.program.profile;
+        let is_everywhere = |field: &str| {
+            profile.launch.implied.iter().any(|(f, _)| f == field)
+                || profile.process.axes.iter().any(|(_, f)| f == field)
+        };
+        let fields = sets.iter().filter(|s| !s.used.failed && !is_everywhere(&s.field)).map(|s| s.field.to_string());
+        let fields: Vec<String> = fields.collect();
         let reports = (self.question.reports)(&fields);
         self.reports = reports.into_iter().map(|r| (Sym::from(&r.field), r)).collect();
     }
@@ -381,6 +392,40 @@ fn arguments(case: &mut Case<'_>, sets: &[Set], totals: &Totals) -> Vec<Argument
             per: Vec::new(),
             total: None,
         });
+    }
+    out
+}
+
+/// Switches that a configuration file turns off: its merger leaves them out, so that the parser never sees them.
+fn switched_off(case: &mut Case<'_>, given: &Given, known: &[Argument]) -> Vec<Argument> {
+    let flags = &case.program.profile.launch.config_flags;
+    let names = |argv: &[Token]| argv.iter().any(|t| flags.contains(&t.text));
+    if !names(&given.argv) || names(&case.resolved.parsed.argv) {
+        return Vec::new();
+    }
+    let mut out: Vec<Argument> = Vec::new();
+    for (_, text) in &given.files {
+        let Some(Ok(Data::Map(entries))) = text.as_ref().ok().map(|text| yaml::parse_python(text)) else { continue };
+        for (key, _) in entries.iter().filter(|(_, value)| *value == Data::Bool(false)) {
+            let Data::Text(key) = key else { continue };
+            let flag = format!("--{key}");
+            let registration = case.definitions.registrations.iter().find(|r| r.flags.contains(&flag));
+            let Some(field) = registration.and_then(|r| r.field) else { continue };
+            if known.iter().chain(&out).any(|a| a.field.as_deref() == Some(field.as_str()) && a.via != Via::Resolved) {
+                continue;
+            }
+            let (effective, when) = case.effective(field);
+            out.push(Argument {
+                flag: Some(flag),
+                field: Some(field.to_string()),
+                via: Via::Config,
+                given: false.into(),
+                effective,
+                when,
+                per: Vec::new(),
+                total: None,
+            });
+        }
     }
     out
 }

@@ -133,25 +133,63 @@ fn runs(case: &mut Case<'_>, axis: Sym) -> bool {
     ways.is_empty() || ways.iter().any(|ways| any_way(case, ways) != Truth::No)
 }
 
-/// Can the code be reached by one of these ways?
+/// Can the code be reached by one of these ways? Ways that hang on something unknown may still leave no other between
+/// them: one where it holds, one where it does not.
 pub fn any_way(case: &mut Case<'_>, ways: &[Vec<String>]) -> Truth {
-    let mut out = Truth::No;
-    for way in ways {
-        let mut whole = Truth::Yes;
+    let mut open: Vec<Vec<Asked>> = Vec::new();
+    let mut why = Why::default();
+    'ways: for way in ways {
+        let mut asked = Vec::new();
         for text in way {
-            whole = match (whole, holds(case, text)) {
-                (Truth::No, _) | (_, Truth::No) => Truth::No,
-                (Truth::Yes, other) | (other, Truth::Yes) => other,
-                (Truth::Maybe(a), Truth::Maybe(b)) => Truth::Maybe(a.and(&b)),
-            };
+            match holds(case, text) {
+                Truth::Yes => {}
+                Truth::No => continue 'ways,
+                Truth::Maybe(reasons) => {
+                    why = why.and(&reasons);
+                    asked.push(asks(text));
+                }
+            }
         }
-        out = match (out, whole) {
-            (Truth::Yes, _) | (_, Truth::Yes) => Truth::Yes,
-            (Truth::No, other) | (other, Truth::No) => other,
-            (Truth::Maybe(a), Truth::Maybe(b)) => Truth::Maybe(a.and(&b)),
-        };
+        if asked.is_empty() {
+            return Truth::Yes;
+        }
+        open.push(asked);
     }
-    out
+    match open.is_empty() {
+        true => Truth::No,
+        false if leave_no_other(&open) => Truth::Yes,
+        false => Truth::Maybe(why),
+    }
+}
+
+/// A condition, and whether it is to hold.
+type Asked<'t> = (&'t str, bool);
+
+/// `not x` and `not (x or y)` ask the same as `x` and `x or y`.
+fn asks(text: &str) -> Asked<'_> {
+    let Some(rest) = text.strip_prefix("not ") else { return (text, true) };
+    if !rest.contains(|c: char| c.is_whitespace() || c == '(') {
+        return (rest, false);
+    }
+    match rest.strip_prefix('(').and_then(|r| r.strip_suffix(')')) {
+        Some(inner) if !inner.contains(['(', ')']) => (inner, false),
+        _ => (text, true),
+    }
+}
+
+/// Is one of the ways open whatever holds?
+fn leave_no_other(ways: &[Vec<Asked<'_>>]) -> bool {
+    const MAX_CONDITIONS: usize = 8;
+    let mut conditions: Vec<&str> = ways.iter().flatten().map(|(text, _)| *text).collect();
+    conditions.sort_unstable();
+    conditions.dedup();
+    if conditions.len() > MAX_CONDITIONS {
+        return false;
+    }
+    (0..1u32 << conditions.len()).all(|world| {
+        let holds = |text: &str| conditions.iter().position(|c| *c == text).is_some_and(|i| world & (1 << i) != 0);
+        ways.iter().any(|way| way.iter().all(|(text, wanted)| holds(text) == *wanted))
+    })
 }
 
 /// Does a condition on fields hold at the end of the resolution?
@@ -162,4 +200,21 @@ pub fn holds(case: &mut Case<'_>, text: &str) -> Truth {
     condition::truth(text, &mut case.resolved.machine, &mut |machine, name| {
         definitions.by_name(name).map(|d| machine.published(record, d.field))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_that_differ_in_one_condition_leave_no_other() {
+        let ways = |texts: &[&'static [&'static str]]| -> Vec<Vec<Asked<'static>>> {
+            texts.iter().map(|way| way.iter().map(|t| asks(t)).collect()).collect()
+        };
+        assert!(leave_no_other(&ways(&[&["a"], &["not a"]])));
+        assert!(leave_no_other(&ways(&[&["a or b"], &["not (a or b)", "c"], &["not (a or b)", "not c"]])));
+        assert!(!leave_no_other(&ways(&[&["a"], &["not b"]])));
+        assert!(!leave_no_other(&ways(&[&["not a and b"], &["a and b"]])));
+        assert_eq!(asks("not (a) or (b)"), ("not (a) or (b)", true));
+    }
 }

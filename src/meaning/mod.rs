@@ -115,6 +115,11 @@ impl Analysis {
         Report { schema: report::SCHEMA.to_owned(), source: self.source.clone(), fields }
     }
 
+    /// What bears on the values of a launch.
+    pub fn bearing(&self, fields: &[String], begin: Begin) -> Vec<FieldReport> {
+        self.each(fields, begin, bearing)
+    }
+
     /// The same fields as a list, without the places on their ways.
     pub fn list(&self, fields: &[String], begin: Begin) -> FieldList {
         let fields = self.each(fields, begin, || |facts: &Facts| FieldEntry::from(meaning(facts)));
@@ -250,4 +255,27 @@ fn meaning(facts: &Facts) -> FieldReport {
     };
     report.findings = findings::claim(facts, &report);
     report
+}
+
+/// The claims that a value given at a launch can meet, and no others: only an amount of memory has a total, so where
+/// the value ends is asked of such amounts alone.
+fn bearing(facts: &Facts) -> FieldReport {
+    let unit = unit::claim(facts);
+    let sinks = if unit.bytes.is_some() { sinks::claim(facts) } else { Vec::new() };
+    let scope = scope::claim(facts, &unit, &sinks);
+    let active_when = active::claim(facts);
+    let constraints = constraints::claim(facts, &active_when);
+    FieldReport {
+        field: facts.field().to_string(),
+        definition: facts.declared.definition.clone(),
+        writes: Some(accesses::writes(facts)),
+        unit,
+        scope,
+        sinks,
+        precedence: precedence::claim(facts),
+        active_when,
+        constraints,
+        findings: findings::dead_field(facts).into_iter().collect(),
+        ..FieldReport::default()
+    }
 }

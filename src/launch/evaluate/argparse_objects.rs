@@ -355,6 +355,14 @@ impl Machine<'_> {
         }
     }
 
+    /// The class of argparse that an action class of the tree is made from, if it has no other base outside the tree.
+    pub(super) fn base_action(&self, class: ClassRef) -> Option<&'static str> {
+        let order = self.program.mro(class);
+        let mut bases = order.iter().flat_map(|c| self.program.external_bases(*c));
+        let base = bases.next()?.as_str().strip_prefix("argparse.")?;
+        bases.next().is_none().then_some(base)
+    }
+
     fn custom_action(&mut self, option: usize, class: ClassRef, registration: &Registration) -> Abs {
         let place = option.saturating_sub(1);
         if let Some(Some(made)) = self.parser.as_ref().and_then(|p| p.actions.get(place)) {

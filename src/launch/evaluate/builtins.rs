@@ -559,18 +559,22 @@ impl Machine<'_> {
                 Abs::NONE
             }
             "__init__" => {
-                // `argparse.Action` keeps what it is given under the same names.
-                let names =
-                    ["option_strings", "dest", "nargs", "const", "default", "type", "choices", "required", "help"];
-                for (name, value) in names.iter().zip(arguments.positional.iter().skip(2)) {
-                    self.put_attr(id, Sym::from(name), value.clone(), None);
-                }
-                for (name, slot, _) in arguments.named.clone() {
-                    self.put_attr(id, name, slot.value, None);
-                }
+                let positional = arguments.positional.get(2..).unwrap_or_default().to_vec();
+                self.keep_arguments(id, &Arguments { positional, ..arguments.clone() });
                 Abs::NONE
             }
             _ => Abs::any(&format!("super().{method}()")),
+        }
+    }
+
+    /// `argparse.Action` keeps what it is given under the same names.
+    pub(super) fn keep_arguments(&mut self, id: ObjId, arguments: &Arguments) {
+        let names = ["option_strings", "dest", "nargs", "const", "default", "type", "choices", "required", "help"];
+        for (name, value) in names.iter().zip(&arguments.positional) {
+            self.put_attr(id, Sym::from(name), value.clone(), None);
+        }
+        for (name, slot, _) in arguments.named.clone() {
+            self.put_attr(id, name, slot.value, None);
         }
     }
 
@@ -660,7 +664,10 @@ impl Machine<'_> {
                 Some(instance) => {
                     let name = last_of(path.as_str());
                     if let Some(argparse) = self.action_kind(instance) {
-                        return known(argparse == name || name == "Action");
+                        return known(is_action(argparse, name));
+                    }
+                    if let Some(own) = instance.class.and_then(|class| self.base_action(class)) {
+                        return known(is_action(own, name));
                     }
                     let outside = instance.class.is_some_and(|c| {
                         let order = self.program.mro(c);
@@ -740,6 +747,16 @@ impl Machine<'_> {
         }
         found
     }
+}
+
+/// Is an action of argparse of this class, itself or by inheritance?
+fn is_action(own: &str, class: &str) -> bool {
+    const PARENTS: [(&str, &str); 3] = [
+        ("_StoreTrueAction", "_StoreConstAction"),
+        ("_StoreFalseAction", "_StoreConstAction"),
+        ("_ExtendAction", "_AppendAction"),
+    ];
+    own == class || class == "Action" || PARENTS.contains(&(own, class))
 }
 
 fn last_of(path: &str) -> &str {

@@ -376,6 +376,7 @@ impl Machine<'_> {
                 let receiver = Some(object.clone());
                 self.invoke(&Rc::new(Closure { func: init, env: None, receiver, class: owner }), arguments);
             }
+            None if self.base_action(class).is_some() => self.keep_arguments(id, &arguments),
             None if self.program.is_record_like(class) => self.fill_record_like(id, class, arguments),
             None => {
                 if !arguments.positional.is_empty() || !arguments.named.is_empty() {

@@ -114,6 +114,9 @@ impl Machine<'_> {
         if let Some(value) = self.state.globals.get(&(file, name)) {
             return value.clone();
         }
+        if self.is_standing() && self.is_set_later(file, name) {
+            return Abs::any(name.as_str());
+        }
         match self.globals.get(&(file, name)) {
             Some(Some(value)) => return self.assumed(value.clone()),
             Some(None) => return Abs::any(name.as_str()),
@@ -123,6 +126,12 @@ impl Machine<'_> {
         let value = self.while_loading(|machine| machine.load_variable(file, name));
         self.globals.insert((file, name), Some(value.clone()));
         self.assumed(value)
+    }
+
+    /// Does a function assign the variable, so that what the module made it says nothing of what it is later?
+    fn is_set_later(&self, file: FileId, name: Sym) -> bool {
+        let ir = self.program.ir(file);
+        self.program.global_targets(file, name).into_iter().any(|target| ir.scope_of(target) != Scope::Module)
     }
 
     /// Runs the statements of a module that make a variable.

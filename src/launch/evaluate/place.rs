@@ -81,6 +81,11 @@ impl Machine<'_> {
         Some(id)
     }
 
+    /// Is code looked at where it stands, rather than run?
+    pub(super) fn is_standing(&self) -> bool {
+        self.standing_limit != u32::MAX
+    }
+
     pub(super) fn out_of_steps(&self) -> bool {
         self.steps >= self.standing_limit
     }
@@ -154,9 +159,13 @@ impl Machine<'_> {
         if self.busy.contains(&at) || self.busy.len() > 40 || self.out_of_steps() {
             return Abs::any("a value that hangs on itself");
         }
+        // One origin that leads far must not use up what the rest of the question needs.
+        let limit = self.standing_limit;
+        self.standing_limit = self.steps.saturating_add(limit.saturating_sub(self.steps) / 2);
         self.busy.push(at);
         let value = self.stand(at, receiver);
         self.busy.pop();
+        self.standing_limit = limit;
         value
     }
 

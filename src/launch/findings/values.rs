@@ -35,9 +35,12 @@ fn rewritten(case: &mut Case<'_>, set: &Set) -> Option<Finding> {
     let (effective, when) = case.shown(&value);
     let given = shown_given(case, set);
     if same == Truth::No && when.is_none() {
-        // The write that brought the final value; of several the last.
-        let decisive = |w: &&Write| w.doubts.is_empty() && case.shown(&w.after).0 == effective;
-        let write = writes.iter().rev().find(decisive).or(writes.iter().rev().find(|w| w.doubts.is_empty()))?;
+        // The write that brought the final value; of several the last. Where each way leads to that value, none of the
+        // writes need be sure.
+        let last = |fits: &dyn Fn(&Write) -> bool| writes.iter().rev().find(|w| fits(w));
+        let brings = |w: &Write| case.shown(&w.after).0 == effective;
+        let sure = |w: &Write| w.doubts.is_empty();
+        let write = last(&|w| sure(w) && brings(w)).or(last(&sure)).or(last(&brings))?;
         let divided = divides(case, write, set.field);
         let code = if divided { "divided" } else { "rewritten" };
         let verb = if divided { "divided" } else { "replaced" };

@@ -11,7 +11,7 @@ use crate::launch::document::{Finding, Level};
 use crate::launch::evaluate::value::{Truth, Value};
 use crate::launch::totals::{Totals, any_way, holds};
 use crate::meaning::active;
-use crate::meaning::report::{Constraint, FieldReport, Write};
+use crate::meaning::report::{ActiveWhen, Constraint, FieldReport, Write};
 use crate::program::{ExprRef, FileId, last_name};
 use crate::syntax::ir::*;
 
@@ -61,14 +61,14 @@ fn inactive(case: &mut Case<'_>, set: &Set, report: &FieldReport) -> Option<Find
         return None;
     }
     let own = set.field.to_string();
-    let mut missing: Vec<&crate::meaning::report::ActiveWhen> = Vec::new();
+    let mut missing: Vec<&ActiveWhen> = Vec::new();
     let mut alternatives = 0;
     for condition in &report.active_when {
         if condition.field.contains(&own) {
             continue;
         }
         alternatives += usize::from(condition.any_of.is_some());
-        if holds(case, &condition.condition) == Truth::No {
+        if !changed_since(case, condition) && holds(case, &condition.condition) == Truth::No {
             match condition.any_of {
                 None => {
                     missing = vec![condition];
@@ -91,8 +91,15 @@ fn inactive(case: &mut Case<'_>, set: &Set, report: &FieldReport) -> Option<Find
     Some(Finding { fields, ..on_set("inactive", set, message) }.at(place))
 }
 
-/// Another given argument that wins, in code that runs later.
+/// Does the resolution test the condition itself, on fields that it gives other values? Then it may have held there.
+fn changed_since(case: &Case<'_>, condition: &ActiveWhen) -> bool {
+    let written = |field: &String| case.resolved.writes.iter().any(|w| w.field == field.as_str());
+    is_resolution(case, &condition.path) && condition.field.iter().any(written)
+}
+
+/// Another given argument that wins, in code that runs later; a note if it hangs on what is not known.
 fn overridden(case: &mut Case<'_>, sets: &[Set], set: &Set, report: &FieldReport) -> Option<Finding> {
+    let mut open = None;
     for claim in report.precedence.iter().filter(|p| p.relation == "overridden_by" && p.other_kind == "field") {
         let Some(other) = sets.iter().find(|s| s.field == claim.other.as_str()) else { continue };
         if is_resolution(case, &claim.path) {
@@ -105,21 +112,33 @@ fn overridden(case: &mut Case<'_>, sets: &[Set], set: &Set, report: &FieldReport
                 case.resolved.machine.truth_of_value(&value)
             }
         };
-        if decided != Truth::Yes {
-            continue;
-        }
-        let when = claim.when.as_deref().map(|w| format!(", because {w}")).unwrap_or_default();
-        let message = format!("{} is not used: {} wins{when}", set.used.flag, other.used.flag);
+        let condition = claim.when.as_deref().unwrap_or("it is set");
         let fields = vec![set.field.to_string(), other.field.to_string()];
         let place = (Some(claim.path.clone()), Some(claim.line));
-        return Some(Finding { fields, ..on_set("overridden", set, message) }.at(place));
+        let found = |message| Finding { fields, ..on_set("overridden", set, message) }.at(place);
+        match decided {
+            Truth::Yes => {
+                let message = format!("{} is not used: {} wins, because {condition}", set.used.flag, other.used.flag);
+                return Some(found(message));
+            }
+            Truth::No => {}
+            Truth::Maybe(why) => {
+                let message = format!("{} is not used if {} wins: {condition}", set.used.flag, other.used.flag);
+                let note = Finding { when: Some(case.hangs_on(&why)), ..found(message) };
+                open = open.or(Some(note.level(Level::Note)));
+            }
+        }
     }
-    None
+    open
 }
 
 /// Divisions that a worker makes.
 fn divided(case: &mut Case<'_>, set: &Set, report: &FieldReport) -> Vec<Finding> {
     let mut out = Vec::new();
+    // A count of ranks that is divided is the size of a group of them, and nobody's share.
+    if case.program.profile.counts_ranks(&set.field) {
+        return out;
+    }
     for division in &report.scope.divided_when {
         if is_resolution(case, &division.path) {
             continue;

@@ -140,20 +140,24 @@ impl Run {
     fn compound(&mut self, items: &[Item], at: usize, close: &str, parts: &[&str], loops: bool) -> usize {
         let end = matching_end(items, at, close);
         let inner = items.get(at + 1..end).unwrap_or_default();
-        let start = self.variables.clone();
-        let mut ways = vec![start.clone()];
+        let mut start = self.variables.clone();
+        let mut ways = Vec::new();
         let mut has_else = false;
-        for (is_else, block) in blocks(inner, parts, close == "esac") {
-            has_else |= is_else;
+        for (part, block) in blocks(inner, parts, close == "esac") {
+            has_else |= part == Part::Else;
             self.variables = start.clone();
             if loops {
                 self.forget_assigned(block);
             }
             self.block(block);
-            ways.push(self.variables.clone());
+            // What a condition assigns stays, whichever way is taken then.
+            match part {
+                Part::Condition => start = self.variables.clone(),
+                Part::Body | Part::Else => ways.push(self.variables.clone()),
+            }
         }
-        if has_else {
-            ways.remove(0);
+        if !has_else {
+            ways.push(start);
         }
         self.variables = Variables::joined(ways);
         end + 1
@@ -430,9 +434,17 @@ fn matching_brace(items: &[Item], from: usize) -> usize {
     items.len()
 }
 
-/// The blocks of a compound command, and whether each is an `else`.
-fn blocks<'i>(inner: &'i [Item], parts: &[&str], is_case: bool) -> Vec<(bool, &'i [Item])> {
-    let mut cuts: Vec<(usize, bool)> = vec![(0, false)];
+/// What a block of a compound command is for.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Part {
+    Condition,
+    Body,
+    Else,
+}
+
+/// The blocks of a compound command.
+fn blocks<'i>(inner: &'i [Item], parts: &[&str], is_case: bool) -> Vec<(Part, &'i [Item])> {
+    let mut cuts: Vec<(usize, Part)> = vec![(0, Part::Condition)];
     let mut depth = 0u32;
     let mut starts = true;
     for (i, item) in inner.iter().enumerate() {
@@ -444,21 +456,26 @@ fn blocks<'i>(inner: &'i [Item], parts: &[&str], is_case: bool) -> Vec<(bool, &'
                 } else if starts && CLOSERS.contains(&bare) {
                     depth = depth.saturating_sub(1);
                 } else if depth == 0 && parts.contains(&bare) && (starts || is_case) {
-                    cuts.push((i + 1, bare == "else"));
+                    let part = match bare {
+                        "elif" => Part::Condition,
+                        "else" => Part::Else,
+                        _ => Part::Body,
+                    };
+                    cuts.push((i + 1, part));
                 }
                 starts = matches!(bare, "then" | "do" | "else" | "elif" | "if" | "while" | "until" | "!" | "{" | "in");
             }
             Item::Operator(op) => {
                 starts = true;
                 if is_case && depth == 0 && (op == ";;" || op == ")") {
-                    cuts.push((i + 1, false));
+                    cuts.push((i + 1, Part::Body));
                 }
             }
             Item::Array { .. } => starts = false,
         }
     }
     let ends = cuts.iter().skip(1).map(|(i, _)| *i).chain([inner.len()]);
-    cuts.iter().zip(ends).map(|((from, is_else), to)| (*is_else, inner.get(*from..to).unwrap_or_default())).collect()
+    cuts.iter().zip(ends).map(|((from, part), to)| (*part, inner.get(*from..to).unwrap_or_default())).collect()
 }
 
 #[cfg(test)]

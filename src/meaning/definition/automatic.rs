@@ -7,7 +7,7 @@ use super::action::{self, Action};
 use super::annotation::{self, Shape};
 use super::deprecation;
 use super::record::{RawField, Record};
-use super::registration::{Choices, Registration, Unset, add_negations};
+use super::registration::{ARGPARSE_KEYWORDS, Choices, Registration, Unset, add_negations};
 use crate::program::constants::Value;
 use crate::program::*;
 use crate::syntax::ir::*;
@@ -40,8 +40,8 @@ fn of_field(program: &Program, field: &RawField) -> Option<Registration> {
     }
     let text = |name: &str| metadata.keyword(name).and_then(|e| program.constant(e)).and_then(|v| v.as_str());
     let given = |name: &str| metadata.keyword(name).filter(|e| !matches!(program.ir(e.file).expr(e.expr), Expr::None));
-    let own = format!("--{}", field.name.replace('_', "-"));
-    let mut flags = vec![text("cli_name").map_or(own, |n| n.to_string())];
+    let plain = format!("--{}", field.name.replace('_', "-"));
+    let mut flags = vec![text("cli_name").map_or(plain, |n| n.to_string())];
     if let Some(aliases) = metadata.keyword("aliases") {
         flags.extend(program.elements(aliases).known.iter().filter_map(|v| v.as_str()).map(|s| s.to_string()));
     }
@@ -66,7 +66,12 @@ fn of_field(program: &Program, field: &RawField) -> Option<Registration> {
         _ => None,
     };
     let list = matches!(shape, Shape::List(_)) && type_expr.is_none() && action == Action::Store;
-    let nargs = match given("nargs").and_then(|e| program.constant(e)) {
+    // What `add_argument` itself takes may also be handed on beside what the action's class takes.
+    let (handed, extra): (Vec<_>, Vec<_>) = action_keywords(program, given("action_kwargs"))
+        .into_iter()
+        .partition(|(name, _)| ARGPARSE_KEYWORDS.contains(&name.as_str()));
+    let own = |name: &str| given(name).or(handed.iter().find(|(n, _)| *n == name).map(|(_, at)| *at));
+    let nargs = match own("nargs").and_then(|e| program.constant(e)) {
         None if list => Some(Value::Str(Sym::from("+"))),
         nargs => nargs,
     };
@@ -88,12 +93,12 @@ fn of_field(program: &Program, field: &RawField) -> Option<Registration> {
         default: Unset::OfField(field.name),
         choices,
         choices_expr: given("choices"),
-        constant: given("const"),
+        constant: own("const"),
         required,
         help,
         deprecated,
         place: (file, program.ir(file).span(field.target)),
-        extra: action_keywords(program, given("action_kwargs")),
+        extra,
         derived: true,
         flags,
     })

@@ -363,7 +363,7 @@ impl Walk<'_> {
 }
 
 /// What `add_argument` itself takes.
-const ARGPARSE_KEYWORDS: [&str; 11] =
+pub const ARGPARSE_KEYWORDS: [&str; 11] =
     ["action", "nargs", "const", "default", "type", "choices", "required", "help", "metavar", "dest", "version"];
 
 /// `--x` gets its `--no-x`, as `argparse.BooleanOptionalAction` does.

@@ -9,6 +9,7 @@ mod sentinel;
 pub mod table;
 
 pub use dead::can_be_read;
+pub use dead::find as dead_field;
 pub use rewritten::fills_unset;
 
 use super::facts::Facts;
