@@ -18,6 +18,8 @@ use crate::meaning::report::Grade;
 struct Case<'s> {
     check: &'s Check,
     parts: BTreeSet<Term>,
+    /// What the function itself asks for.
+    own: BTreeSet<Term>,
     /// It also hangs on something that is no argument.
     hangs_on_more: bool,
     words: FxHashSet<String>,
@@ -27,7 +29,11 @@ struct Case<'s> {
 pub fn changes(pair: &Pair) -> Vec<Change> {
     let mut before = cases(pair, &pair.old);
     let mut after = cases(pair, &pair.new);
-    let same_condition = |a: &Case, b: &Case| a.parts == b.parts && (!a.parts.is_empty() || same_words(a, b));
+    let open = |a: &Case, b: &Case| (a.check.open || b.check.open) && a.own == b.own;
+    let same_condition = |a: &Case, b: &Case| {
+        let renamed = shape(&a.parts) == shape(&b.parts) && likeness(&a.words, &b.words) >= 60;
+        renamed || ((a.parts == b.parts || open(a, b)) && (!a.parts.is_empty() || same_words(a, b)))
+    };
     matched(&mut before, &mut after, |a, b| a.check.outcome == b.check.outcome && same_condition(a, b));
 
     let mut out = Vec::new();
@@ -35,24 +41,45 @@ pub fn changes(pair: &Pair) -> Vec<Change> {
         let (a, b) = (before.remove(i), after.remove(j));
         out.extend(changed(pair, &a, &b));
     }
-    out.extend(before.iter().filter(|c| !c.matched).filter_map(|case| removed(pair, case)));
-    out.extend(after.iter().filter(|c| !c.matched).filter_map(|case| added(pair, case)));
+    // Of several checks with one message some were joined, or one was split.
+    let lives_on = |case: &Case, checks: &[Check]| {
+        let same = |other: &Check| {
+            other.outcome == case.check.outcome
+                && other.fields.iter().any(|f| case.check.fields.contains(f))
+                && likeness(&words(other.message.as_deref().unwrap_or("")), &case.words) == 100
+        };
+        checks.iter().any(same)
+    };
+    let gone = before.iter().filter(|c| !c.matched && !lives_on(c, &pair.new.snapshot.checks));
+    out.extend(gone.filter_map(|case| removed(pair, case)));
+    let come = after.iter().filter(|c| !c.matched && !lives_on(c, &pair.old.snapshot.checks));
+    out.extend(come.filter_map(|case| added(pair, case)));
     out
 }
 
 fn cases<'s>(pair: &Pair, release: &'s Release<'s>) -> Vec<Case<'s>> {
     let case = |check: &'s Check| {
         let all = release.texts.all(&check.when);
-        let opaque = |part: Term| pair.blur.blurred(&part) == Term::Hole;
+        let opaque = |part: Term| !pair.blur.is_known(&pair.blur.blurred(&part));
         Case {
             check,
             hangs_on_more: all.clone().conjuncts().into_iter().any(opaque),
-            parts: without_set(pair.blur.parts(&all)),
+            parts: without_set(pair.parts(&all)),
+            own: without_set(pair.parts(&release.texts.all(check.own.as_ref().unwrap_or(&check.when)))),
             words: words(check.message.as_deref().unwrap_or("")),
             matched: false,
         }
     };
     release.snapshot.checks.iter().map(case).collect()
+}
+
+/// A condition with arguments and locals alike: a value that goes by another name is tested as before.
+fn shape(parts: &BTreeSet<Term>) -> BTreeSet<Term> {
+    let nameless = |part: Term| match part {
+        Term::Field(_) => Term::Hole,
+        other => other,
+    };
+    parts.iter().map(|part| part.map(&nameless)).filter(|part| *part != Term::Hole).collect()
 }
 
 /// That an argument is set says nothing beside a test of its value.
@@ -135,10 +162,14 @@ fn score(a: &Case, b: &Case) -> Option<usize> {
     }
     let shared = a.parts.intersection(&b.parts).count();
     let words = likeness(&a.words, &b.words);
+    // An error that became a warning says the same.
+    if a.check.outcome != b.check.outcome && words < 60 {
+        return None;
+    }
     let same_function = !a.check.function.is_empty() && bare(&a.check.function) == bare(&b.check.function);
     let alike = words >= 60 || (words >= 35 && (shared > 0 || same_function));
     // Two conditions that share all but one part.
-    let same_test = shared > 0 && 2 * shared > a.parts.len().max(b.parts.len()) && (words >= 20 || same_function);
+    let same_test = shared > 0 && 2 * shared >= a.parts.len().max(b.parts.len()) && (words >= 20 || same_function);
     let same_clamp = a.check.outcome == Outcome::Clamp && same_function;
     (alike || same_test || same_clamp).then_some(words * 2 + shared * 10 + usize::from(same_function) * 20)
 }
@@ -150,14 +181,17 @@ fn changed(pair: &Pair, a: &Case, b: &Case) -> Option<Change> {
     if old == new && (laxer && stricter) {
         return None;
     }
-    // Where code moved, the conditions of its callers are not known.
+    // Where code moved, the conditions of its callers may not be known.
     let moved = bare(&a.check.function) != bare(&b.check.function);
-    if old == new && moved && (laxer || stricter) {
+    let unknown = a.check.open || b.check.open;
+    if old == new && ((moved && unknown && (laxer || stricter)) || (unknown && a.own == b.own)) {
         return None;
     }
     let fails_anew = pair.world.exceeds(&b.parts, &a.parts);
     let passes_anew = pair.world.exceeds(&a.parts, &b.parts);
     let reachable = pair.world.possible(&Term::all(b.parts.iter().cloned()));
+    // Only where the code runs is another matter.
+    let elsewhere = a.own == b.own && b.check.stage != Stage::Resolution;
     let (what, level) = match (old, new) {
         (Outcome::Error, Outcome::Warning) => ("is a warning where it was an error", Level::Behaviour),
         (Outcome::Warning, Outcome::Error) if reachable => ("is an error where it was a warning", startup(b)),
@@ -169,9 +203,16 @@ fn changed(pair: &Pair, a: &Case, b: &Case) -> Option<Change> {
         (Outcome::Error, _) if stricter && fails_anew => ("is stricter", startup(b)),
         (Outcome::Error, _) => ("has another condition", named(b, Level::Behaviour)),
     };
+    let level = if old == new && elsewhere { Level::Cosmetic } else { level };
+    // The arguments whose part in it differs.
+    let differing: BTreeSet<&str> = a.parts.symmetric_difference(&b.parts).flat_map(Term::fields).collect();
+    let tested: Vec<String> = match differing.is_empty() {
+        true => b.check.subject.clone(),
+        false => b.check.fields.iter().filter(|f| differing.contains(f.as_str())).cloned().collect(),
+    };
     let message = format!("the check {} {what}: {}", quoted(b.check), difference(&a.parts, &b.parts));
     Some(
-        about(pair, Code::ConstraintChanged, b, level, message)?
+        about(pair, Code::ConstraintChanged, b, &tested, level, message)?
             .with(a.check.fields.iter().cloned())
             .values(said(a.check), said(b.check))
             .places(Some(&a.check.at), Some(&b.check.at))
@@ -192,7 +233,7 @@ fn removed(pair: &Pair, case: &Case) -> Option<Change> {
     };
     let message = format!("nothing checks any more: {}", quoted(case.check));
     Some(
-        about(pair, Code::ConstraintRemoved, case, level, message)?
+        about(pair, Code::ConstraintRemoved, case, &case.check.subject, level, message)?
             .values(said(case.check), serde_json::Value::Null)
             .places(Some(&case.check.at), None)
             .grade(case.check.grade),
@@ -213,7 +254,7 @@ fn added(pair: &Pair, case: &Case) -> Option<Change> {
     };
     let message = format!("a new check: {}", quoted(case.check));
     Some(
-        about(pair, Code::ConstraintAdded, case, level, message)?
+        about(pair, Code::ConstraintAdded, case, &case.check.subject, level, message)?
             .values(serde_json::Value::Null, said(case.check))
             .places(None, Some(&case.check.at))
             .grade(case.check.grade),
@@ -237,11 +278,11 @@ fn named(case: &Case, level: Level) -> Level {
     if sure { level } else { Level::Cosmetic }
 }
 
-/// Of the arguments that it tests, the one that fewest checks are about is the one that this check is about.
-fn about(pair: &Pair, code: Code, case: &Case, level: Level, message: String) -> Option<Change> {
+/// Of the arguments that are tested, the one that fewest checks are about is the one that this check is about.
+fn about(pair: &Pair, code: Code, case: &Case, tested: &[String], level: Level, message: String) -> Option<Change> {
     let all = || [pair.old.snapshot, pair.new.snapshot].into_iter().flat_map(|s| &s.checks);
     let checks_of = |field: &&String| all().filter(|c| c.fields.contains(field)).count();
-    let first = case.check.subject.iter().min_by_key(checks_of).or_else(|| case.check.fields.first())?;
+    let first = tested.iter().min_by_key(checks_of).or_else(|| case.check.fields.first())?;
     Some(Change::new(code, first, level, message).with(case.check.fields.iter().cloned()))
 }
 

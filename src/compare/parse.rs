@@ -314,6 +314,8 @@ mod tests {
             ("envs.SOME_FLAG.get()", "get_bool_env_var(\"SOME_FLAG\", default=\"true\")"),
             ("os.environ.get(\"SOME_FLAG\")", "os.environ[\"SOME_FLAG\"]"),
             ("f(size=self.size)", "x.f(server_args.size)"),
+            ("size >= 3 and size >= 5 and size < 9", "5 <= size < 9"),
+            ("size >= 5 and (size >= 3 or on)", "size >= 5"),
         ];
         for (a, b) in same {
             assert_eq!(canonical(a), canonical(b), "{a} | {b}");

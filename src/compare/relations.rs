@@ -99,11 +99,11 @@ pub fn active_when(pair: &Pair, old: &Meaning, new: &Meaning) -> Option<Change> 
     let gone = only(&old.active_when, &before, &pair.old, &after);
     let come = only(&new.active_when, &after, &pair.new, &before);
     let grade = [&gone, &come].into_iter().flatten().map(|(_, grade)| *grade).min().unwrap_or_default();
-    let new_only = after.difference(&before).all(|t| t.fields().iter().any(|f| pair.world.new.contains_key(*f)));
-    let level = match (grade, before.is_subset(&after) && new_only) {
-        (Grade::Proved, false) => Level::Behaviour,
-        _ => Level::Cosmetic,
-    };
+    // A condition that every command line of the old release meets changes nothing for it.
+    let met = |side: &BTreeSet<Term>| side.iter().all(|t| !pair.world.possible(&t.clone().negated()));
+    let harmless =
+        met(&after.difference(&before).cloned().collect()) && met(&before.difference(&after).cloned().collect());
+    let level = if grade == Grade::Proved && !harmless { Level::Behaviour } else { Level::Cosmetic };
     let fields = after.symmetric_difference(&before).flat_map(Term::fields).map(str::to_owned).collect::<Vec<_>>();
     let message = match (before.is_empty(), after.is_empty()) {
         (true, _) => format!("{} now has an effect only under a condition", new.field),
@@ -121,7 +121,9 @@ pub fn active_when(pair: &Pair, old: &Meaning, new: &Meaning) -> Option<Change> 
 
 fn conditions(pair: &Pair, release: &Release, meaning: &Meaning) -> BTreeSet<Term> {
     let terms = meaning.active_when.iter().map(|a| condition(pair, release, a));
-    terms.filter(|t| !matches!(t, Term::Hole | Term::Literal(_))).collect()
+    // What a value has to be itself to count is no condition on others.
+    let name = pair.renamed(&meaning.field);
+    terms.filter(|t| !matches!(t, Term::Hole | Term::Literal(_)) && t.fields() != [name.as_str()]).collect()
 }
 
 fn condition(pair: &Pair, release: &Release, active: &Active) -> Term {

@@ -10,12 +10,11 @@ use std::collections::BTreeSet;
 use super::term::{Literal, Order, Term};
 
 pub struct World {
-    /// New arguments, and what they are where they are not given; `None` if the code computes it.
-    pub new: FxHashMap<String, Option<Literal>>,
-    /// The same for arguments that are gone: a command line that sets one fails, so no other rule matters to it.
-    pub gone: FxHashMap<String, Option<Literal>>,
-    /// For an old argument with fixed choices, the values that it can have.
+    /// The values that an argument can have: those that were open to it, or, of one that only one release has, those that
+    /// it has unset.
     pub open: FxHashMap<String, BTreeSet<Literal>>,
+    /// Arguments that only the new release has.
+    pub new: FxHashSet<String>,
     /// Texts that the old release knows; a model that it never names may be a new one.
     pub known: FxHashSet<String>,
 }
@@ -88,11 +87,14 @@ impl World {
         }
     }
 
-    /// The value, where it hangs on new arguments and constants alone.
+    /// The value, where there can be but one.
     fn value(&self, term: &Term) -> Option<Literal> {
         match term {
             Term::Literal(literal) => Some(literal.clone()),
-            Term::Field(name) => self.new.get(name).or_else(|| self.gone.get(name))?.clone(),
+            Term::Field(name) => {
+                let open = self.open.get(name)?;
+                open.first().filter(|_| open.len() == 1).cloned()
+            }
             _ => None,
         }
     }

@@ -125,8 +125,8 @@ impl Analysis {
         let names = self.field_names();
         let said = self.each(wanted.unwrap_or(&names), begin, |facts| {
             let report = meaning(facts);
-            let functions = setup.functions(facts.shared, &report);
-            (report, Beside { uses: uses::of(facts), rewritten_when: setup::rewritten_when(facts), functions })
+            let around = setup.around(facts.shared, &report);
+            (report, Beside { uses: uses::of(facts), rewritten_when: setup::rewritten_when(facts), around })
         });
         let mut said: FxHashMap<String, _> = said.into_iter().map(|pair| (pair.0.field.clone(), pair)).collect();
         let declared = |d: &definition::Declared| FieldReport {
