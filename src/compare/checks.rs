@@ -17,6 +17,8 @@ use crate::meaning::report::Grade;
 
 struct Case<'s> {
     check: &'s Check,
+    /// All that must hold, where `parts` leaves out what says nothing beside the rest.
+    condition: Term,
     parts: BTreeSet<Term>,
     /// What the function itself asks for.
     own: BTreeSet<Term>,
@@ -34,7 +36,11 @@ pub fn changes(pair: &Pair) -> Vec<Change> {
         let renamed = shape(&a.parts) == shape(&b.parts) && likeness(&a.words, &b.words) >= 60;
         renamed || ((a.parts == b.parts || open(a, b)) && (!a.parts.is_empty() || same_words(a, b)))
     };
-    matched(&mut before, &mut after, |a, b| a.check.outcome == b.check.outcome && same_condition(a, b));
+    let same = |a: &Case, b: &Case| a.check.outcome == b.check.outcome && same_condition(a, b);
+    matched(&mut before, &mut after, same);
+    // One check at several places, or several of one message, are one again.
+    let (mut before, mut after) = (joined(before), joined(after));
+    matched(&mut before, &mut after, same);
 
     let mut out = Vec::new();
     while let Some((i, j)) = nearest(&before, &after) {
@@ -63,6 +69,7 @@ fn cases<'s>(pair: &Pair, release: &'s Release<'s>) -> Vec<Case<'s>> {
         let opaque = |part: Term| !pair.blur.is_known(&pair.blur.blurred(&part));
         Case {
             check,
+            condition: pair.blur.blurred(&all),
             hangs_on_more: all.clone().conjuncts().into_iter().any(opaque),
             parts: without_set(pair.parts(&all)),
             own: without_set(pair.parts(&release.texts.all(check.own.as_ref().unwrap_or(&check.when)))),
@@ -71,6 +78,33 @@ fn cases<'s>(pair: &Pair, release: &'s Release<'s>) -> Vec<Case<'s>> {
         }
     };
     release.snapshot.checks.iter().map(case).collect()
+}
+
+/// Those without a counterpart that say the same to the user, as one each.
+fn joined(cases: Vec<Case>) -> Vec<Case> {
+    let mut out: Vec<Case> = Vec::new();
+    for case in cases.into_iter().filter(|c| !c.matched) {
+        let alike = |known: &&mut Case| {
+            known.check.outcome == case.check.outcome
+                && case.check.outcome != Outcome::Clamp
+                && known.check.subject == case.check.subject
+                && likeness(&known.words, &case.words) == 100
+        };
+        match out.iter_mut().find(alike) {
+            Some(known) => {
+                known.condition = Term::any([known.condition.clone(), case.condition.clone()]);
+                known.parts = either(&known.parts, &case.parts);
+                known.own = either(&known.own, &case.own);
+                known.hangs_on_more |= case.hangs_on_more;
+            }
+            None => out.push(case),
+        }
+    }
+    out
+}
+
+fn either(a: &BTreeSet<Term>, b: &BTreeSet<Term>) -> BTreeSet<Term> {
+    Term::any([a, b].map(|parts| Term::all(parts.iter().cloned()))).conjuncts()
 }
 
 /// A condition with arguments and locals alike: a value that goes by another name is tested as before.
@@ -187,9 +221,10 @@ fn changed(pair: &Pair, a: &Case, b: &Case) -> Option<Change> {
     if old == new && ((moved && unknown && (laxer || stricter)) || (unknown && a.own == b.own)) {
         return None;
     }
-    let fails_anew = pair.world.exceeds(&b.parts, &a.parts);
-    let passes_anew = pair.world.exceeds(&a.parts, &b.parts);
-    let reachable = pair.world.possible(&Term::all(b.parts.iter().cloned()));
+    let (before, after) = (pair.world.met_parts(&a.parts), pair.world.met_parts(&b.parts));
+    let fails_anew = pair.world.exceeds(&after, &before);
+    let passes_anew = pair.world.exceeds(&before, &after);
+    let reachable = pair.world.possible(&b.condition);
     // Only where the code runs is another matter.
     let elsewhere = a.own == b.own && b.check.stage != Stage::Resolution;
     let (what, level) = match (old, new) {
@@ -199,8 +234,11 @@ fn changed(pair: &Pair, a: &Case, b: &Case) -> Option<Change> {
         (Outcome::Warning, _) => ("warns under another condition", Level::Cosmetic),
         (Outcome::Clamp, _) => ("cuts the value to another limit", named(b, Level::Behaviour)),
         (Outcome::Error, _) if !fails_anew && !passes_anew => ("names other values", Level::Cosmetic),
-        (Outcome::Error, _) if laxer => ("is laxer", named(b, Level::Behaviour)),
-        (Outcome::Error, _) if stricter && fails_anew => ("is stricter", startup(b)),
+        (Outcome::Error, _) if of_arguments(&a.parts) == of_arguments(&b.parts) => {
+            ("is made for other models", Level::Cosmetic)
+        }
+        (Outcome::Error, _) if laxer || !fails_anew => ("is laxer", named(b, Level::Behaviour)),
+        (Outcome::Error, _) if (stricter && fails_anew) || !passes_anew => ("is stricter", startup(b)),
         (Outcome::Error, _) => ("has another condition", named(b, Level::Behaviour)),
     };
     let level = if old == new && elsewhere { Level::Cosmetic } else { level };
@@ -225,7 +263,7 @@ fn removed(pair: &Pair, case: &Case) -> Option<Change> {
     if !old.iter().any(|f| pair.new.snapshot.field(f).is_some()) {
         return None;
     }
-    let met = pair.world.possible(&Term::all(case.parts.iter().cloned()));
+    let met = pair.world.possible(&case.condition);
     let level = match case.check.outcome {
         Outcome::Warning => Level::Cosmetic,
         _ if !met => Level::Cosmetic,
@@ -244,8 +282,12 @@ fn added(pair: &Pair, case: &Case) -> Option<Change> {
     if !case.check.fields.iter().any(|f| pair.old.snapshot.field(f).is_some()) {
         return None;
     }
-    let condition = Term::all(case.parts.iter().cloned());
-    let reachable = pair.world.possible(&condition) && !pair.world.asks_for_unknown(&condition);
+    let reachable = pair.world.possible(&case.condition) && !pair.world.asks_for_unknown(&case.condition);
+    // What it tests under another name may be the new argument's value.
+    let tested = case.condition.fields();
+    let hidden = |field: &String| pair.world.new.contains(field) && !tested.contains(&field.as_str());
+    let indirect = case.parts.iter().any(|part| part.fields().is_empty());
+    let reachable = reachable && !(indirect && case.check.fields.iter().any(hidden));
     let level = match case.check.outcome {
         Outcome::Warning => Level::Cosmetic,
         _ if !reachable => Level::Cosmetic,
@@ -259,6 +301,11 @@ fn added(pair: &Pair, case: &Case) -> Option<Change> {
             .places(None, Some(&case.check.at))
             .grade(case.check.grade),
     )
+}
+
+/// The parts that speak of arguments.
+fn of_arguments(parts: &BTreeSet<Term>) -> BTreeSet<&Term> {
+    parts.iter().filter(|part| !part.fields().is_empty()).collect()
 }
 
 /// A launch meets what runs at the start; a request meets the rest.
@@ -282,7 +329,9 @@ fn named(case: &Case, level: Level) -> Level {
 fn about(pair: &Pair, code: Code, case: &Case, tested: &[String], level: Level, message: String) -> Option<Change> {
     let all = || [pair.old.snapshot, pair.new.snapshot].into_iter().flat_map(|s| &s.checks);
     let checks_of = |field: &&String| all().filter(|c| c.fields.contains(field)).count();
-    let first = tested.iter().min_by_key(checks_of).or_else(|| case.check.fields.first())?;
+    let lives = |field: &&String| pair.new.snapshot.field(&pair.renamed(field)).is_some();
+    let here = tested.iter().filter(lives).min_by_key(checks_of);
+    let first = here.or_else(|| case.check.fields.iter().find(lives)).or_else(|| case.check.fields.first())?;
     Some(Change::new(code, first, level, message).with(case.check.fields.iter().cloned()))
 }
 

@@ -44,6 +44,12 @@ struct Release<'s> {
 }
 
 impl Release<'_> {
+    /// The constants that the code makes of an argument, its default among them.
+    fn constants(&self, meaning: &Meaning) -> BTreeSet<Literal> {
+        let texts = meaning.rewrites.iter().map(|rewrite| &rewrite.to).chain(&meaning.default);
+        texts.filter_map(|text| self.texts.term(text).literal().cloned()).collect()
+    }
+
     /// What an argument can be: the values that are given, its default, and what the code makes of it. `None` if that can
     /// be anything.
     fn values(&self, meaning: &Meaning, given: BTreeSet<Literal>) -> Option<BTreeSet<Literal>> {
@@ -200,5 +206,14 @@ fn world(old: &Release, new: &Release, renames: &FxHashMap<String, String>) -> W
             _ => {}
         });
     }
-    World { open, new: new_fields().map(|m| m.field.clone()).collect(), known }
+    let newer = old.snapshot.fields.iter().filter(|m| !m.choices.is_empty()).filter_map(|m| {
+        let now = renames.get(&m.field).unwrap_or(&m.field);
+        let is = new.snapshot.field(now)?;
+        let mut values: BTreeSet<Literal> = is.choices.iter().filter_map(literal).collect();
+        let had: BTreeSet<Literal> = m.choices.iter().filter_map(literal).collect();
+        let (was_set, is_set) = (old.constants(m), new.constants(is));
+        values.retain(|v| !had.contains(v) && !was_set.contains(v) && !is_set.contains(v));
+        Some((now.clone(), values))
+    });
+    World { open, new: new_fields().map(|m| m.field.clone()).collect(), newer: newer.collect(), known }
 }

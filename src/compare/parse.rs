@@ -316,6 +316,8 @@ mod tests {
             ("f(size=self.size)", "x.f(server_args.size)"),
             ("size >= 3 and size >= 5 and size < 9", "5 <= size < 9"),
             ("size >= 5 and (size >= 3 or on)", "size >= 5"),
+            ("on and mode == \"a\" or on and mode == \"b\"", "on and mode in (\"a\", \"b\")"),
+            ("on and size > 1 or on", "on"),
         ];
         for (a, b) in same {
             assert_eq!(canonical(a), canonical(b), "{a} | {b}");

@@ -98,7 +98,11 @@ pub fn active_when(pair: &Pair, old: &Meaning, new: &Meaning) -> Option<Change> 
     };
     let gone = only(&old.active_when, &before, &pair.old, &after);
     let come = only(&new.active_when, &after, &pair.new, &before);
-    let grade = [&gone, &come].into_iter().flatten().map(|(_, grade)| *grade).min().unwrap_or_default();
+    // That there is none is as sure as where the value goes.
+    let silent = |side: &BTreeSet<Term>, meaning: &Meaning| side.is_empty().then_some(meaning.scope_grade);
+    let silent = [silent(&before, old), silent(&after, new)].into_iter().flatten().filter(|g| *g != Grade::Unknown);
+    let grades = [&gone, &come].into_iter().flatten().map(|(_, grade)| *grade).chain(silent);
+    let grade = grades.min().unwrap_or_default();
     // A condition that every command line of the old release meets changes nothing for it.
     let met = |side: &BTreeSet<Term>| side.iter().all(|t| !pair.world.possible(&t.clone().negated()));
     let harmless =

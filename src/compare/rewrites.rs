@@ -284,7 +284,8 @@ fn changed(pair: &Pair, meaning: &Meaning, a: &Merged, b: &Merged) -> Option<Cha
     } else {
         format!("{field} is set to {} where it was set to {}", b.rewrite.to, a.rewrite.to)
     };
-    let differs = a.to != b.to || pair.world.exceeds(&a.parts, &b.parts) || pair.world.exceeds(&b.parts, &a.parts);
+    let (before, after) = (pair.world.met_parts(&a.parts), pair.world.met_parts(&b.parts));
+    let differs = a.to != b.to || pair.world.exceeds(&before, &after) || pair.world.exceeds(&after, &before);
     let level = if harmless(pair, b) || models.is_some() || !differs { Level::Cosmetic } else { Level::Behaviour };
     Some(
         Change::new(Code::RewriteChanged, field, level, message)
@@ -375,13 +376,22 @@ fn removed(pair: &Pair, old: &Meaning, new: &Meaning, case: &Merged) -> Change {
 fn added(pair: &Pair, old: Option<&Meaning>, new: &Meaning, case: &Merged) -> Change {
     let message = format!("{} is now set to {}", new.field, case.said());
     let unmet = harmless(pair, case) || pair.world.asks_for_unknown(&case.condition());
-    let level = if unmet || old.is_none() { Level::Cosmetic } else { Level::Behaviour };
+    let known = old.is_some_and(|old| of_a_new_kind(pair, old, case));
+    let level = if unmet || known || old.is_none() { Level::Cosmetic } else { Level::Behaviour };
     let before: Option<&Spot> = None;
     Change::new(Code::RewriteAdded, &new.field, level, message)
         .with(case.fields())
         .values(serde_json::Value::Null, case.said())
         .places(before, Some(&case.rewrite.at))
         .grade(case.rewrite.grade)
+}
+
+/// Does a process compute, in a function that is new, what one of the old release computed already? Another kind of
+/// worker that is made like the others is most likely asked for by something new.
+fn of_a_new_kind(pair: &Pair, old: &Meaning, case: &Merged) -> bool {
+    let computed = !matches!(case.to, Term::Literal(_) | Term::Hole);
+    let is_same = |rewrite: &Rewrite| pair.blur.blurred(&pair.old.texts.term(&rewrite.to)) == case.to;
+    case.rewrite.stage == Stage::Start && computed && old.rewrites.iter().any(is_same)
 }
 
 /// Does no launch of the old release meet it? What happens while the server runs comes of a request.

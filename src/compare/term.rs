@@ -221,9 +221,16 @@ impl Term {
             }
         }
         let flat = join_tests(flat, false);
+        let common = common_parts(&flat);
+        if !common.is_empty() {
+            let rest = |arm: Term| Term::all(arm.conjuncts().difference(&common).cloned());
+            let rest = Term::any(flat.into_iter().map(rest).collect::<Vec<Term>>());
+            return Term::all(common.iter().cloned().chain([rest]).collect::<Vec<Term>>());
+        }
         match flat.len() {
             0 => Term::Literal(Literal::Bool(false)),
             1 => flat.into_iter().next().unwrap_or(Term::Hole),
+            _ if flat.iter().any(|arm| arm.literal().is_some_and(Literal::truth)) => Term::Literal(Literal::Bool(true)),
             _ => Term::Any(flat),
         }
     }
@@ -301,6 +308,23 @@ impl Term {
         };
         change(whole)
     }
+}
+
+/// The parts that all arms of a disjunction ask for: `a and b or a and c` is `a and (b or c)`.
+fn common_parts(arms: &BTreeSet<Term>) -> BTreeSet<Term> {
+    let parts = |arm: &Term| match arm {
+        Term::All(parts) => parts.clone(),
+        other => BTreeSet::from([other.clone()]),
+    };
+    let mut rest = arms.iter();
+    let Some(mut common) = rest.next().map(parts).filter(|_| arms.len() > 1) else { return BTreeSet::new() };
+    for arm in rest {
+        match arm {
+            Term::All(parts) => common.retain(|part| parts.contains(part)),
+            other => common.retain(|part| part == other),
+        }
+    }
+    common
 }
 
 /// Tests of one subject against constants as one test: in a conjunction those that hold are met, in a disjunction joined.
