@@ -427,8 +427,8 @@ impl Builder<'_> {
     fn rewrites(&self, field: &FieldReport, beside: &Beside) -> Vec<Rewrite> {
         let mut out = Vec::new();
         // What puts the field's own value back makes all that its function writes a loan.
-        let own = Term::Field(field.field.clone());
-        let restores = |w: &&Write| self.reader.term(&w.to) == own;
+        let kept = Term::Field(field.field.clone());
+        let restores = |w: &&Write| self.reader.term(&w.to) == kept;
         let lent: FxHashSet<&str> =
             field.writes.iter().flatten().filter(restores).map(|w| w.function.as_str()).collect();
         for (i, write) in field.writes.iter().flatten().enumerate() {
@@ -440,7 +440,8 @@ impl Builder<'_> {
             let own = self.reader.all(lasting.iter().map(String::as_str));
             let ways = self.each_way(around, self.reader.term(&write.to), own.clone());
             let within = texts_of(own);
-            for (to, when) in ways.into_iter().flat_map(|(value, when)| arms(value, when)) {
+            let written = ways.into_iter().flat_map(|(value, when)| arms(value, when));
+            for (to, when) in written.filter(|(to, _)| *to != kept) {
                 let when = texts_of(when);
                 out.push(Rewrite {
                     to: to.to_string(),
@@ -561,7 +562,9 @@ impl Builder<'_> {
                     Some(outer) if outcome != Outcome::Clamp => Term::all([condition, outer]),
                     _ => condition,
                 };
-                let subject: Vec<String> = subject.fields().into_iter().map(str::to_owned).collect();
+                // In the order in which the code asks.
+                let mut subject: Vec<String> = subject.fields().into_iter().map(str::to_owned).collect();
+                subject.sort_by_key(|name| constraint.condition.find(name.as_str()));
                 let own = texts_of(condition.clone());
                 let condition = match outcome {
                     Outcome::Clamp => condition,
