@@ -266,7 +266,7 @@ fn removed(pair: &Pair, case: &Case) -> Option<Change> {
     let met = pair.world.possible(&case.condition);
     let level = match case.check.outcome {
         Outcome::Warning => Level::Cosmetic,
-        _ if !met => Level::Cosmetic,
+        _ if !met || (case.check.stage == Stage::Running && case.hangs_on_more) => Level::Cosmetic,
         _ => named(case, Level::Behaviour),
     };
     let message = format!("nothing checks any more: {}", quoted(case.check));

@@ -61,7 +61,8 @@ pub fn held(pair: &Pair, old: &Meaning, new: &Meaning) -> Option<Change> {
     }
     let grade = old.scope_grade.min(new.scope_grade);
     let other_count = old.per != new.per && !one_more(pair, old, new);
-    let level = if other_count && grade == Grade::Proved { Level::Behaviour } else { Level::Cosmetic };
+    let matters = other_count && is_amount(new) && grade == Grade::Proved;
+    let level = if matters { Level::Behaviour } else { Level::Cosmetic };
     let message = if old.per != new.per {
         format!("{} is held {} where it was held {}", new.field, per(&new.per), per(&old.per))
     } else {
@@ -113,6 +114,11 @@ fn said(kinds: &BTreeSet<&str>, axes: &BTreeSet<String>) -> serde_json::Value {
     format!("{}, {}", kinds.iter().copied().collect::<Vec<_>>().join(", "), per(axes)).into()
 }
 
+/// How many ranks there are, a port, a switch: nothing of these adds up or is shared out, whatever is computed with them.
+fn is_amount(meaning: &Meaning) -> bool {
+    meaning.unit.as_ref().is_some_and(|unit| AMOUNTS.contains(&unit.name.as_str()))
+}
+
 pub fn divided(pair: &Pair, old: &Meaning, new: &Meaning) -> Option<Change> {
     let divisors = |all: &[Division]| all.iter().map(|d| pair.renamed(&d.by)).collect::<BTreeSet<String>>();
     let (a, b) = (divisors(&old.divided_by), divisors(&new.divided_by));
@@ -125,9 +131,8 @@ pub fn divided(pair: &Pair, old: &Meaning, new: &Meaning) -> Option<Change> {
     let grade = old.scope_grade.min(new.scope_grade);
     // A new divisor that is 1 unless it is given shares nothing out.
     let harmless = a.is_subset(&b) && b.difference(&a).all(|by| is_one(pair, by));
-    // How many ranks there are, a port, a switch: nothing of these is shared out, whatever is computed with them.
-    let amount = new.unit.as_ref().is_some_and(|unit| AMOUNTS.contains(&unit.name.as_str()));
-    let level = if harmless || !amount || grade < Grade::Inferred { Level::Cosmetic } else { Level::Behaviour };
+    let matters = !harmless && is_amount(new) && grade == Grade::Proved;
+    let level = if matters { Level::Behaviour } else { Level::Cosmetic };
     let message = format!(
         "{} is shared out over {} where it was over {}",
         new.field,
