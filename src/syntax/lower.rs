@@ -1,10 +1,15 @@
-//! Lowers the concrete tree of one file to its [`FileIr`].
+//! Lowers the syntax tree of one file to its [`FileIr`].
 //!
-//! Parsing never fails: a region that does not parse, or that is nested deeper than [`MAX_DEPTH`], becomes `Unknown` and
-//! is listed in `skipped`. Nothing is resolved here and nothing is evaluated.
+//! Parsing never fails: a statement that does not parse becomes `Unknown`, as does what is nested deeper than
+//! [`MAX_DEPTH`], and both are listed in `skipped`. Nothing is resolved here and nothing is evaluated.
 
 use super::ir::*;
-use tree_sitter::{Node, Parser};
+use super::lines::Lines;
+use super::nesting;
+use ruff_python_ast::token::TokenKind;
+use ruff_python_ast::{self as ast, Expr as Node, Stmt as Statement};
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_text_size::{Ranged, TextRange, TextSize};
 
 /// How deep statements and expressions may nest before the rest is skipped. Real code stays under 60; the cap keeps
 /// hostile nesting from using up the stack.
@@ -13,127 +18,123 @@ pub const MAX_DEPTH: u32 = 180;
 /// Lowers the text of a file. Bytes that are not UTF-8 are replaced, so that one bad string does not cost the file.
 pub fn lower(bytes: &[u8]) -> FileIr {
     let text = String::from_utf8_lossy(bytes);
-    let mut parser = Parser::new();
-    let language = tree_sitter_python::LANGUAGE.into();
-    let mut ir = FileIr::default();
-    let tree = match parser.set_language(&language) {
-        Ok(()) => parser.parse(text.as_bytes(), None),
-        Err(_) => None,
-    };
-    let Some(tree) = tree else {
-        ir.skipped.push(Span { line: 1, column: 1, end_line: 1, start: 0, end: text.len() as u32 });
-        return ir;
-    };
-    let mut lowering = Lowering { text: &text, ascii: text.is_ascii(), ir, depth: 0 };
-    lowering.ir.body = lowering.block(&named(tree.root_node()), Scope::Module, None);
-    lowering.ir.exprs.shrink_to_fit();
-    lowering.ir.stmts.shrink_to_fit();
-    lowering.ir
+    let lines = Lines::of(&text);
+    if nesting::is_too_deep(&text) || u32::try_from(text.len()).is_err() {
+        let all = Span { line: 1, column: 1, end_line: lines.count(), start: 0, end: text.len() as u32 };
+        return FileIr { skipped: vec![all], ..FileIr::default() };
+    }
+    let parsed = parse_unchecked(&text, ParseOptions::from(Mode::Module));
+    let mut errors: Vec<TextRange> = parsed.errors().iter().map(|e| e.location).collect();
+    errors.sort_by_key(|e| (e.start(), e.end()));
+    // What is broken is not looked into, however deep it is.
+    let is_deep = !errors.is_empty();
+    let mut lowering = Lowering { text: &text, lines, errors, ir: FileIr::default(), depth: 0, is_deep };
+    lowering.comments(&parsed);
+    if let ast::Mod::Module(module) = parsed.syntax() {
+        lowering.ir.body = lowering.block(&module.body, Scope::Module, None);
+    }
+    for error in std::mem::take(&mut lowering.errors) {
+        lowering.skip(error);
+    }
+    let Lowering { mut ir, is_deep, .. } = lowering;
+    ir.skipped.sort_by_key(|s| s.start);
+    ir.exprs.shrink_to_fit();
+    ir.stmts.shrink_to_fit();
+    if is_deep {
+        // Dropping a tree takes as much stack as it is deep, and only hostile ones are.
+        std::mem::forget(parsed);
+    }
+    ir
 }
 
 struct Lowering<'a> {
     text: &'a str,
-    ascii: bool,
+    lines: Lines<'a>,
+    /// Where the parser stumbled, in order.
+    errors: Vec<TextRange>,
     ir: FileIr,
     depth: u32,
+    /// Has the tree parts that nobody measures, or is it deeper than we go?
+    is_deep: bool,
 }
 
-/// The named children, comments left in.
-fn named(node: Node<'_>) -> Vec<Node<'_>> {
-    let mut cursor = node.walk();
-    node.named_children(&mut cursor).collect()
-}
-
-fn field<'t>(node: Node<'t>, name: &str) -> Option<Node<'t>> {
-    node.child_by_field_name(name)
-}
-
-fn fields<'t>(node: Node<'t>, name: &str) -> Vec<Node<'t>> {
-    let mut cursor = node.walk();
-    node.children_by_field_name(name, &mut cursor).filter(|n| n.is_named()).collect()
-}
-
-impl<'a> Lowering<'a> {
-    fn span(&self, node: Node) -> Span {
-        let (start, end) = (node.start_position(), node.end_position());
-        let mut column = start.column;
-        if !self.ascii {
-            let from = node.start_byte() - start.column;
-            column = self.text.get(from..node.start_byte()).map_or(column, |s| s.chars().count());
-        }
-        Span {
-            line: start.row as u32 + 1,
-            column: column as u32 + 1,
-            end_line: end.row as u32 + 1,
-            start: node.start_byte() as u32,
-            end: node.end_byte() as u32,
-        }
+impl Lowering<'_> {
+    fn span(&self, range: TextRange) -> Span {
+        let (line, column) = self.lines.place(range.start().to_usize());
+        let end_line = self.lines.line(range.end().to_usize());
+        Span { line, column, end_line, start: range.start().to_u32(), end: range.end().to_u32() }
     }
 
-    fn str(&self, node: Node) -> &'a str {
-        self.text.get(node.byte_range()).unwrap_or("")
-    }
-
-    fn sym(&self, node: Node) -> Sym {
-        Sym::from(self.str(node))
-    }
-
-    fn skip(&mut self, node: Node) {
-        let span = self.span(node);
+    fn skip(&mut self, range: TextRange) {
+        let span = self.span(range);
         self.ir.skipped.push(span);
     }
 
-    // Statements
-
-    fn block(&mut self, nodes: &[Node], scope: Scope, parent: Option<(StmtId, Arm)>) -> Block {
-        let mut out = Vec::new();
-        self.block_into(nodes, scope, parent, &mut out);
-        out.into()
-    }
-
-    fn block_into(&mut self, nodes: &[Node], scope: Scope, parent: Option<(StmtId, Arm)>, out: &mut Vec<StmtId>) {
-        for &node in nodes {
-            match node.kind() {
-                "comment" => self.comment(node),
-                "ERROR" => {
-                    self.skip(node);
-                    if self.depth < MAX_DEPTH {
-                        self.depth += 1;
-                        let inner: Vec<_> = named(node).into_iter().filter(|n| is_statement(n.kind())).collect();
-                        self.block_into(&inner, scope, parent, out);
-                        self.depth -= 1;
+    /// Comments that have a line for themselves, outside brackets.
+    fn comments(&mut self, parsed: &ruff_python_parser::Parsed<ast::Mod>) {
+        let mut brackets = 0i32;
+        for token in parsed.tokens().iter() {
+            match token.kind() {
+                TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => brackets += 1,
+                TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => brackets -= 1,
+                TokenKind::Comment if brackets <= 0 => {
+                    let start = token.start().to_usize();
+                    let (line, _) = self.lines.place(start);
+                    if self.text.get(self.lines.start(line)..start).is_some_and(|s| s.trim().is_empty()) {
+                        let text = self.text.get(token.range().to_std_range()).unwrap_or("");
+                        self.ir.comments.push((line, text.trim_start_matches('#').trim().to_owned()));
                     }
                 }
-                "block" | "module" => self.block_into(&named(node), scope, parent, out),
-                _ => {
-                    let id = self.statement(node, scope, parent, out.len() as u32);
-                    out.push(id);
-                }
+                _ => {}
             }
         }
     }
 
-    fn comment(&mut self, node: Node) {
-        let start = node.start_byte();
-        let line_start = start - node.start_position().column;
-        if self.text.get(line_start..start).is_some_and(|s| s.trim().is_empty()) {
-            let text = self.str(node).trim_start_matches('#').trim().to_owned();
-            self.ir.comments.push((node.start_position().row as u32 + 1, text));
+    /// Is there an error inside, or where the end is missed?
+    fn is_broken(&self, range: TextRange) -> bool {
+        let first = self.errors.partition_point(|e| e.end() < range.start());
+        let mut near = self.errors.iter().skip(first).take_while(|e| e.start() <= range.end());
+        near.any(|e| e.end() > range.start() || e.is_empty())
+    }
+
+    /// Past white space, comments and continued lines.
+    fn next_token(&self, mut at: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b' ' | b'\t' | b'\x0c' | b'\r' | b'\n' | b'\\' => at += 1,
+                b'#' => at = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n),
+                _ => break,
+            }
+        }
+        at
+    }
+
+    /// The end of an expression with the brackets around it.
+    fn end_with_brackets(&self, end: TextSize) -> TextSize {
+        let mut end = end;
+        loop {
+            let next = self.next_token(end.to_usize());
+            if self.text.as_bytes().get(next) != Some(&b')') {
+                return end;
+            }
+            end = TextSize::new(next as u32 + 1);
         }
     }
 
-    fn body(&mut self, node: Option<Node>, scope: Scope, parent: Option<(StmtId, Arm)>) -> Block {
-        match node {
-            Some(node) => self.block(&named(node), scope, parent),
-            None => Box::default(),
-        }
+    // Statements
+
+    fn block(&mut self, body: &[Statement], scope: Scope, parent: Option<(StmtId, Arm)>) -> Block {
+        let statements = body.iter().enumerate();
+        statements.map(|(i, node)| self.statement(node, scope, parent, i as u32)).collect()
     }
 
-    fn statement(&mut self, node: Node, scope: Scope, parent: Option<(StmtId, Arm)>, index: u32) -> StmtId {
+    fn statement(&mut self, node: &Statement, scope: Scope, parent: Option<(StmtId, Arm)>, index: u32) -> StmtId {
         let id = StmtId(self.ir.stmts.len() as u32);
-        let span = self.span(node);
+        let span = self.span(node.range());
         self.ir.stmts.push(StmtNode { kind: Stmt::Unknown, span, scope, parent, index });
         if self.depth >= MAX_DEPTH {
+            self.is_deep = true;
             self.ir.skipped.push(span);
             return id;
         }
@@ -144,290 +145,150 @@ impl<'a> Lowering<'a> {
         id
     }
 
-    fn statement_kind(&mut self, node: Node, id: StmtId, scope: Scope) -> Stmt {
+    fn statement_kind(&mut self, node: &Statement, id: StmtId, scope: Scope) -> Stmt {
         let here = Parent::Stmt(id);
-        match node.kind() {
-            "expression_statement" => {
-                let children: Vec<_> = named(node).into_iter().filter(|n| n.kind() != "comment").collect();
-                match children.as_slice() {
-                    [only] => match only.kind() {
-                        "assignment" => self.assignment(*only, id),
-                        "augmented_assignment" => self.augmented(*only, id),
-                        _ => Stmt::Expr(self.expr(*only, here)),
-                    },
-                    many => {
-                        let tuple = self.push_expr(node, here);
-                        let items = self.exprs(many, Parent::Expr(tuple));
-                        self.set(tuple, Expr::Tuple(items));
-                        Stmt::Expr(tuple)
-                    }
-                }
-            }
-            "if_statement" => self.if_statement(node, id, scope),
-            "while_statement" => Stmt::While {
-                test: self.expr_field(node, "condition", here),
-                body: self.body(field(node, "body"), scope, Some((id, Arm::Body))),
-                orelse: self.else_body(node, id, scope),
+        match node {
+            Statement::FunctionDef(def) => self.function(def, id, scope),
+            Statement::ClassDef(def) => self.class(def, id, scope),
+            Statement::If(node) => self.if_statement(node, id, scope),
+            Statement::While(node) => Stmt::While {
+                test: self.expr(&node.test, here),
+                body: self.block(&node.body, scope, Some((id, Arm::Body))),
+                orelse: self.block(&node.orelse, scope, Some((id, Arm::Else))),
             },
-            "for_statement" => Stmt::For {
-                target: self.expr_field(node, "left", here),
-                iter: self.expr_field(node, "right", here),
-                body: self.body(field(node, "body"), scope, Some((id, Arm::Body))),
-                orelse: self.else_body(node, id, scope),
+            Statement::For(node) => Stmt::For {
+                target: self.expr(&node.target, here),
+                iter: self.expr(&node.iter, here),
+                body: self.block(&node.body, scope, Some((id, Arm::Body))),
+                orelse: self.block(&node.orelse, scope, Some((id, Arm::Else))),
             },
-            "with_statement" => self.with_statement(node, id, scope),
-            "try_statement" => self.try_statement(node, id, scope),
-            "match_statement" => self.match_statement(node, id, scope),
-            "return_statement" => Stmt::Return(self.only_child(node, here)),
-            "raise_statement" => Stmt::Raise(self.only_child(node, here)),
-            "assert_statement" => {
-                let children: Vec<_> = named(node).into_iter().filter(|n| n.kind() != "comment").collect();
-                match children.as_slice() {
-                    [] => Stmt::Unknown,
-                    [test, rest @ ..] => Stmt::Assert {
-                        test: self.expr(*test, here),
-                        message: rest.first().map(|n| self.expr(*n, here)),
-                    },
+            Statement::With(node) => {
+                let mut items = Vec::new();
+                for item in &node.items {
+                    let context = self.expr(&item.context_expr, here);
+                    items.push((context, item.optional_vars.as_ref().map(|target| self.expr(target, here))));
                 }
+                Stmt::With { items: items.into(), body: self.block(&node.body, scope, Some((id, Arm::Body))) }
             }
-            "delete_statement" => {
-                let children = named(node);
-                Stmt::Delete(self.exprs(&children, here))
+            Statement::Try(node) => self.try_statement(node, id, scope),
+            Statement::Match(node) => self.match_statement(node, id, scope),
+            simple if self.is_broken(simple.range()) => Stmt::Unknown,
+            Statement::Expr(node) => Stmt::Expr(self.expr(&node.value, here)),
+            Statement::Assign(node) => {
+                Stmt::Assign { targets: self.exprs(&node.targets, here), value: self.expr(&node.value, here) }
             }
-            "global_statement" => Stmt::Global(named(node).into_iter().map(|n| self.sym(n)).collect()),
-            "nonlocal_statement" => Stmt::Nonlocal(named(node).into_iter().map(|n| self.sym(n)).collect()),
-            "import_statement" | "import_from_statement" | "future_import_statement" => self.import(node),
-            "function_definition" => self.function(node, &[], id, scope),
-            "class_definition" => self.class(node, &[], id, scope),
-            "decorated_definition" => {
-                let decorators: Vec<_> = named(node).into_iter().filter(|n| n.kind() == "decorator").collect();
-                match field(node, "definition") {
-                    Some(def) if def.kind() == "class_definition" => self.class(def, &decorators, id, scope),
-                    Some(def) => self.function(def, &decorators, id, scope),
-                    None => Stmt::Unknown,
-                }
+            Statement::AnnAssign(node) => Stmt::AnnAssign {
+                target: self.expr(&node.target, here),
+                annotation: self.expr(&node.annotation, here),
+                value: node.value.as_ref().map(|value| self.expr(value, here)),
+            },
+            Statement::AugAssign(node) => Stmt::AugAssign {
+                target: self.expr(&node.target, here),
+                op: bin_op(node.op),
+                value: self.expr(&node.value, here),
+            },
+            Statement::Return(node) => Stmt::Return(node.value.as_ref().map(|value| self.expr(value, here))),
+            Statement::Raise(node) => Stmt::Raise(node.exc.as_ref().map(|value| self.expr(value, here))),
+            Statement::Assert(node) => Stmt::Assert {
+                test: self.expr(&node.test, here),
+                message: node.msg.as_ref().map(|message| self.expr(message, here)),
+            },
+            Statement::Delete(node) => Stmt::Delete(self.exprs(&node.targets, here)),
+            Statement::Global(node) => Stmt::Global(node.names.iter().map(sym).collect()),
+            Statement::Nonlocal(node) => Stmt::Nonlocal(node.names.iter().map(sym).collect()),
+            Statement::Import(node) => Stmt::Import(node.names.iter().map(import).collect()),
+            Statement::ImportFrom(node) => {
+                Stmt::Import(node.names.iter().map(|name| import_from(node, name)).collect())
             }
-            "pass_statement" => Stmt::Pass,
-            "break_statement" => Stmt::Break,
-            "continue_statement" => Stmt::Continue,
-            _ => {
-                self.skip(node);
+            Statement::Pass(_) => Stmt::Pass,
+            Statement::Break(_) => Stmt::Break,
+            Statement::Continue(_) => Stmt::Continue,
+            Statement::TypeAlias(_) => {
+                self.is_deep = true;
                 Stmt::Unknown
             }
+            Statement::IpyEscapeCommand(_) => Stmt::Unknown,
         }
     }
 
-    fn only_child(&mut self, node: Node, parent: Parent) -> Option<ExprId> {
-        let child = named(node).into_iter().find(|n| n.kind() != "comment")?;
-        Some(self.expr(child, parent))
-    }
-
-    fn assignment(&mut self, node: Node, id: StmtId) -> Stmt {
+    fn if_statement(&mut self, node: &ast::StmtIf, id: StmtId, scope: Scope) -> Stmt {
         let here = Parent::Stmt(id);
-        if let Some(annotation) = field(node, "type") {
-            return Stmt::AnnAssign {
-                target: self.expr_field(node, "left", here),
-                annotation: self.expr(annotation, here),
-                value: field(node, "right").map(|n| self.expr(n, here)),
-            };
-        }
-        let mut targets = Vec::new();
-        let mut node = node;
-        loop {
-            targets.push(self.expr_field(node, "left", here));
-            match field(node, "right") {
-                Some(right) if right.kind() == "assignment" => node = right,
-                Some(right) => {
-                    let value = self.expr(right, here);
-                    return Stmt::Assign { targets: targets.into(), value };
-                }
-                None => return Stmt::Unknown,
-            }
-        }
-    }
-
-    fn augmented(&mut self, node: Node, id: StmtId) -> Stmt {
-        let here = Parent::Stmt(id);
-        let op = field(node, "operator").map_or("", |n| self.str(n)).trim_end_matches('=');
-        match bin_op(op) {
-            Some(op) => Stmt::AugAssign {
-                target: self.expr_field(node, "left", here),
-                op,
-                value: self.expr_field(node, "right", here),
-            },
-            None => Stmt::Unknown,
-        }
-    }
-
-    fn if_statement(&mut self, node: Node, id: StmtId, scope: Scope) -> Stmt {
-        let here = Parent::Stmt(id);
-        let mut arms = Vec::new();
-        let test = self.expr_field(node, "condition", here);
-        arms.push((test, self.body(field(node, "consequence"), scope, Some((id, Arm::Nth(0))))));
+        let test = self.expr(&node.test, here);
+        let mut arms = vec![(test, self.block(&node.body, scope, Some((id, Arm::Nth(0)))))];
         let mut orelse = Box::default();
-        for alternative in fields(node, "alternative") {
-            if alternative.kind() == "elif_clause" {
-                let test = self.expr_field(alternative, "condition", here);
-                let arm = Arm::Nth(arms.len() as u32);
-                arms.push((test, self.body(field(alternative, "consequence"), scope, Some((id, arm)))));
-            } else {
-                orelse = self.body(field(alternative, "body"), scope, Some((id, Arm::Else)));
+        for clause in &node.elif_else_clauses {
+            match &clause.test {
+                Some(test) => {
+                    let test = self.expr(test, here);
+                    let arm = Arm::Nth(arms.len() as u32);
+                    arms.push((test, self.block(&clause.body, scope, Some((id, arm)))));
+                }
+                None => orelse = self.block(&clause.body, scope, Some((id, Arm::Else))),
             }
         }
         Stmt::If { arms: arms.into(), orelse }
     }
 
-    fn else_body(&mut self, node: Node, id: StmtId, scope: Scope) -> Block {
-        let clause = field(node, "alternative");
-        self.body(clause.and_then(|c| field(c, "body")), scope, Some((id, Arm::Else)))
-    }
-
-    fn with_statement(&mut self, node: Node, id: StmtId, scope: Scope) -> Stmt {
+    fn try_statement(&mut self, node: &ast::StmtTry, id: StmtId, scope: Scope) -> Stmt {
         let here = Parent::Stmt(id);
-        let mut items = Vec::new();
-        for clause in named(node).into_iter().filter(|n| n.kind() == "with_clause") {
-            for item in named(clause).into_iter().filter(|n| n.kind() == "with_item") {
-                let Some(value) = field(item, "value") else { continue };
-                if value.kind() == "as_pattern" {
-                    let parts = named(value);
-                    if let Some(first) = parts.first() {
-                        let context = self.expr(*first, here);
-                        let alias = field(value, "alias").or(parts.get(1).copied());
-                        let target = alias.and_then(|n| named(n).first().copied().or(Some(n)));
-                        items.push((context, target.map(|n| self.expr(n, here))));
-                    }
-                } else {
-                    items.push((self.expr(value, here), None));
-                }
-            }
+        let body = self.block(&node.body, scope, Some((id, Arm::Body)));
+        let mut handlers = Vec::new();
+        for ast::ExceptHandler::ExceptHandler(handler) in &node.handlers {
+            let kind = handler.type_.as_ref().map(|kind| self.expr(kind, here));
+            let name = handler.name.as_ref().map(|name| self.name(name, here));
+            let arm = Arm::Nth(handlers.len() as u32);
+            handlers.push(Handler { kind, name, body: self.block(&handler.body, scope, Some((id, arm))) });
         }
-        let body = self.body(field(node, "body"), scope, Some((id, Arm::Body)));
-        Stmt::With { items: items.into(), body }
-    }
-
-    fn try_statement(&mut self, node: Node, id: StmtId, scope: Scope) -> Stmt {
-        let here = Parent::Stmt(id);
-        let body = self.body(field(node, "body"), scope, Some((id, Arm::Body)));
-        let mut handlers: Vec<Handler> = Vec::new();
-        let (mut orelse, mut finally) = (Box::default(), Box::default());
-        for clause in named(node) {
-            match clause.kind() {
-                "except_clause" | "except_group_clause" => {
-                    let (mut kind, mut name, mut block) = (None, None, None);
-                    for part in named(clause) {
-                        match part.kind() {
-                            "block" => block = Some(part),
-                            "comment" => {}
-                            "as_pattern" => {
-                                let parts = named(part);
-                                kind = parts.first().map(|n| self.expr(*n, here));
-                                let alias = parts.get(1).map(|n| named(*n).first().copied().unwrap_or(*n));
-                                name = alias.map(|n| self.expr(n, here));
-                            }
-                            _ if kind.is_none() => kind = Some(self.expr(part, here)),
-                            _ if name.is_none() => name = Some(self.expr(part, here)),
-                            _ => {}
-                        }
-                    }
-                    let arm = Arm::Nth(handlers.len() as u32);
-                    handlers.push(Handler { kind, name, body: self.body(block, scope, Some((id, arm))) });
-                }
-                "else_clause" => orelse = self.body(field(clause, "body"), scope, Some((id, Arm::Else))),
-                "finally_clause" => {
-                    let block = named(clause).into_iter().find(|n| n.kind() == "block");
-                    finally = self.body(block, scope, Some((id, Arm::Finally)));
-                }
-                _ => {}
-            }
-        }
+        let orelse = self.block(&node.orelse, scope, Some((id, Arm::Else)));
+        let finally = self.block(&node.finalbody, scope, Some((id, Arm::Finally)));
         Stmt::Try { body, handlers: handlers.into(), orelse, finally }
     }
 
-    fn match_statement(&mut self, node: Node, id: StmtId, scope: Scope) -> Stmt {
+    fn match_statement(&mut self, node: &ast::StmtMatch, id: StmtId, scope: Scope) -> Stmt {
         let here = Parent::Stmt(id);
-        let subject = self.expr_field(node, "subject", here);
+        let subject = self.expr(&node.subject, here);
         let mut cases = Vec::new();
-        let clauses = field(node, "body").map(named).unwrap_or_default();
-        for clause in clauses.into_iter().filter(|n| n.kind() == "case_clause") {
-            let patterns: Vec<_> = named(clause)
-                .into_iter()
-                .filter(|n| n.kind() == "case_pattern")
-                .map(|n| self.expr(named(n).first().copied().unwrap_or(n), here))
-                .collect();
-            let guard = field(clause, "guard").and_then(|n| named(n).first().copied()).map(|n| self.expr(n, here));
+        for case in &node.cases {
+            let patterns = Box::new([self.pattern(&case.pattern, here)]);
+            let guard = case.guard.as_ref().map(|guard| self.expr(guard, here));
             let arm = Arm::Nth(cases.len() as u32);
-            let body = self.body(field(clause, "consequence"), scope, Some((id, arm)));
-            cases.push(Case { patterns: patterns.into(), guard, body });
+            cases.push(Case { patterns, guard, body: self.block(&case.body, scope, Some((id, arm))) });
         }
         Stmt::Match { subject, cases: cases.into() }
     }
 
-    fn import(&mut self, node: Node) -> Stmt {
-        let from = node.kind() != "import_statement";
-        let mut level = 0;
-        let mut module = Sym::from("");
-        if let Some(name) = field(node, "module_name") {
-            if name.kind() == "relative_import" {
-                for part in named(name) {
-                    match part.kind() {
-                        "import_prefix" => level = self.str(part).matches('.').count() as u32,
-                        _ => module = self.sym(part),
-                    }
-                }
-            } else {
-                module = self.sym(name);
-            }
-        } else if from {
-            module = Sym::from("__future__");
-        }
-        let mut names = Vec::new();
-        for item in fields(node, "name") {
-            let (name, alias) = match item.kind() {
-                "aliased_import" => (field(item, "name").unwrap_or(item), field(item, "alias")),
-                _ => (item, None),
-            };
-            let dotted = self.sym(name);
-            names.push(if from {
-                let bound = alias.map_or(dotted, |a| self.sym(a));
-                ImportName { name: Some(dotted), bound, module, level }
-            } else {
-                match alias {
-                    Some(alias) => ImportName { name: None, bound: self.sym(alias), module: dotted, level: 0 },
-                    None => {
-                        let first = Sym::from(dotted.split('.').next().unwrap_or(""));
-                        ImportName { name: None, bound: first, module: dotted, level: 0 }
-                    }
-                }
-            });
-        }
-        if named(node).iter().any(|n| n.kind() == "wildcard_import") {
-            names.push(ImportName { name: None, bound: Sym::from("*"), module, level });
-        }
-        Stmt::Import(names.into())
-    }
-
     // Definitions
 
-    fn function(&mut self, node: Node, decorators: &[Node], stmt: StmtId, scope: Scope) -> Stmt {
-        let name = field(node, "name");
+    /// The range of a definition without its decorators.
+    fn undecorated(&self, range: TextRange, decorators: &[ast::Decorator]) -> TextRange {
+        match decorators.last() {
+            Some(last) => {
+                let start = self.next_token(self.end_with_brackets(last.end()).to_usize());
+                TextRange::new(TextSize::new(start as u32).min(range.end()), range.end())
+            }
+            None => range,
+        }
+    }
+
+    fn function(&mut self, node: &ast::StmtFunctionDef, stmt: StmtId, scope: Scope) -> Stmt {
+        self.is_deep |= node.type_params.is_some();
         let id = self.push_func(Func {
-            name: name.map_or(Sym::from(""), |n| self.sym(n)),
+            name: sym(&node.name),
             params: Box::default(),
             returns: None,
             decorators: Box::default(),
             body: Box::default(),
             scope,
             stmt: Some(stmt),
-            is_async: node.child(0).is_some_and(|n| n.kind() == "async"),
-            span: self.span(node),
-            name_span: name.map_or(Span::default(), |n| self.span(n)),
+            is_async: node.is_async,
+            span: self.span(self.undecorated(node.range, &node.decorator_list)),
+            name_span: self.span(node.name.range),
         });
         let at = Parent::Func(id);
-        let decorators: Box<[_]> =
-            decorators.iter().filter_map(|d| named(*d).first().copied()).map(|n| self.expr(n, at)).collect();
-        let params = field(node, "parameters").map_or(Box::default(), |n| self.params(n, at));
-        let returns = field(node, "return_type").map(|n| self.expr(n, at));
-        let body = self.body(field(node, "body"), Scope::Func(id), None);
+        let decorators = node.decorator_list.iter().map(|d| self.expr(&d.expression, at)).collect();
+        let params = self.params(&node.parameters, at);
+        let returns = node.returns.as_ref().map(|returns| self.expr(returns, at));
+        let body = self.block(&node.body, Scope::Func(id), None);
         let func = &mut self.ir.funcs[id.index()];
         (func.decorators, func.params, func.returns, func.body) = (decorators, params, returns, body);
         Stmt::Func(id)
@@ -438,82 +299,53 @@ impl<'a> Lowering<'a> {
         FuncId(self.ir.funcs.len() as u32 - 1)
     }
 
-    fn params(&mut self, node: Node, at: Parent) -> Box<[Param]> {
-        let mut kind = ParamKind::Positional;
+    fn params(&mut self, node: &ast::Parameters, at: Parent) -> Box<[Param]> {
         let mut params = Vec::new();
-        for part in named(node) {
-            let (mut name, mut this) = (part, kind);
-            let mut annotation = None;
-            let mut default = None;
-            match part.kind() {
-                "keyword_separator" => {
-                    kind = ParamKind::KeywordOnly;
-                    continue;
-                }
-                "default_parameter" | "typed_default_parameter" => {
-                    name = field(part, "name").unwrap_or(part);
-                    annotation = field(part, "type");
-                    default = field(part, "value");
-                }
-                "typed_parameter" => {
-                    name = named(part).first().copied().unwrap_or(part);
-                    annotation = field(part, "type");
-                }
-                "identifier" | "list_splat_pattern" | "dictionary_splat_pattern" => {}
-                _ => continue,
-            }
-            match name.kind() {
-                "list_splat_pattern" => {
-                    this = ParamKind::Star;
-                    kind = ParamKind::KeywordOnly;
-                    name = named(name).first().copied().unwrap_or(name);
-                }
-                "dictionary_splat_pattern" => {
-                    this = ParamKind::DoubleStar;
-                    name = named(name).first().copied().unwrap_or(name);
-                }
-                _ => {}
-            }
-            let (name_sym, span) = (self.sym(name), self.span(name));
-            let annotation = annotation.map(|n| self.expr(n, at));
-            let default = default.map(|n| self.expr(n, at));
-            params.push(Param { name: name_sym, kind: this, annotation, default, span });
+        for p in node.posonlyargs.iter().chain(&node.args) {
+            params.push(self.param(&p.parameter, p.default.as_deref(), ParamKind::Positional, at));
         }
+        params.extend(node.vararg.as_ref().map(|p| self.param(p, None, ParamKind::Star, at)));
+        for p in &node.kwonlyargs {
+            params.push(self.param(&p.parameter, p.default.as_deref(), ParamKind::KeywordOnly, at));
+        }
+        params.extend(node.kwarg.as_ref().map(|p| self.param(p, None, ParamKind::DoubleStar, at)));
         params.into()
     }
 
-    fn class(&mut self, node: Node, decorators: &[Node], stmt: StmtId, scope: Scope) -> Stmt {
+    fn param(&mut self, node: &ast::Parameter, default: Option<&Node>, kind: ParamKind, at: Parent) -> Param {
+        let annotation = node.annotation.as_ref().map(|annotation| self.expr(annotation, at));
+        let default = default.map(|default| self.expr(default, at));
+        Param { name: sym(&node.name), kind, annotation, default, span: self.span(node.name.range) }
+    }
+
+    fn class(&mut self, node: &ast::StmtClassDef, stmt: StmtId, scope: Scope) -> Stmt {
+        self.is_deep |= node.type_params.is_some();
         let id = ClassId(self.ir.classes.len() as u32);
-        let name = field(node, "name");
+        let span = self.span(self.undecorated(node.range, &node.decorator_list));
         self.ir.classes.push(Class {
-            name: name.map_or(Sym::from(""), |n| self.sym(n)),
+            name: sym(&node.name),
             bases: Box::default(),
             keywords: Box::default(),
             decorators: Box::default(),
             body: Box::default(),
             scope,
             stmt: Some(stmt),
-            span: self.span(node),
-            name_span: name.map_or(Span::default(), |n| self.span(n)),
+            span,
+            name_span: self.span(node.name.range),
         });
         let at = Parent::Class(id);
         let (mut bases, mut keywords) = (Vec::new(), Vec::new());
-        for part in field(node, "superclasses").map(named).unwrap_or_default() {
-            match part.kind() {
-                "keyword_argument" => {
-                    if let (Some(name), Some(value)) = (field(part, "name"), field(part, "value")) {
-                        keywords.push((self.sym(name), self.expr(value, at)));
-                    }
+        for argument in node.arguments.iter().flat_map(|a| a.iter_source_order()) {
+            match argument {
+                ast::ArgOrKeyword::Arg(base) => bases.push(self.expr(base, at)),
+                ast::ArgOrKeyword::Keyword(keyword) => {
+                    let value = self.expr(&keyword.value, at);
+                    keywords.extend(keyword.arg.as_ref().map(|name| (sym(name), value)));
                 }
-                "comment" => {}
-                _ => bases.push(self.expr(part, at)),
             }
         }
-        let decorators: Box<[_]> =
-            decorators.iter().filter_map(|d| named(*d).first().copied()).map(|n| self.expr(n, at)).collect();
-        // A comment between the head and the first statement stands outside the block.
-        named(node).into_iter().filter(|n| n.kind() == "comment").for_each(|n| self.comment(n));
-        let body = self.body(field(node, "body"), Scope::Class(id), None);
+        let decorators = node.decorator_list.iter().map(|d| self.expr(&d.expression, at)).collect();
+        let body = self.block(&node.body, Scope::Class(id), None);
         let class = &mut self.ir.classes[id.index()];
         (class.bases, class.keywords) = (bases.into(), keywords.into());
         (class.decorators, class.body) = (decorators, body);
@@ -522,252 +354,168 @@ impl<'a> Lowering<'a> {
 
     // Expressions
 
-    fn push_expr(&mut self, node: Node, parent: Parent) -> ExprId {
-        let span = self.span(node);
+    fn push_expr(&mut self, range: TextRange, parent: Parent) -> ExprId {
+        let span = self.span(range);
         self.ir.exprs.push(ExprNode { kind: Expr::Unknown, span, parent });
         ExprId(self.ir.exprs.len() as u32 - 1)
     }
 
-    fn set(&mut self, id: ExprId, kind: Expr) {
-        self.ir.exprs[id.index()].kind = kind;
+    fn exprs<'n>(&mut self, nodes: impl IntoIterator<Item = &'n Node>, parent: Parent) -> Box<[ExprId]> {
+        nodes.into_iter().map(|node| self.expr(node, parent)).collect()
     }
 
-    fn exprs(&mut self, nodes: &[Node], parent: Parent) -> Box<[ExprId]> {
-        nodes.iter().filter(|n| n.kind() != "comment").map(|n| self.expr(*n, parent)).collect()
+    fn name(&mut self, name: &ast::Identifier, parent: Parent) -> ExprId {
+        let id = self.push_expr(name.range, parent);
+        self.ir.exprs[id.index()].kind = Expr::Name(sym(name));
+        id
     }
 
-    fn expr_field(&mut self, node: Node, name: &str, parent: Parent) -> ExprId {
-        match field(node, name) {
-            Some(child) => self.expr(child, parent),
-            None => self.push_expr(node, parent),
-        }
+    fn expr(&mut self, node: &Node, parent: Parent) -> ExprId {
+        self.nested(node.range(), parent, |this, id| this.expr_kind(node, id))
     }
 
-    fn expr(&mut self, node: Node, parent: Parent) -> ExprId {
-        let mut node = node;
-        // Parentheses and type wrappers mean nothing by themselves.
-        while matches!(node.kind(), "parenthesized_expression" | "type" | "case_pattern") {
-            match named(node).into_iter().find(|n| n.kind() != "comment") {
-                Some(inner) => node = inner,
-                None => break,
-            }
-        }
-        let id = self.push_expr(node, parent);
+    /// An expression one level further in.
+    fn nested(&mut self, range: TextRange, parent: Parent, kind: impl FnOnce(&mut Self, ExprId) -> Expr) -> ExprId {
+        let id = self.push_expr(range, parent);
         if self.depth >= MAX_DEPTH {
-            self.skip(node);
+            self.is_deep = true;
+            self.skip(range);
             return id;
         }
         self.depth += 1;
-        let kind = self.expr_kind(node, id);
+        let kind = kind(self, id);
         self.depth -= 1;
-        self.set(id, kind);
+        self.ir.exprs[id.index()].kind = kind;
         id
     }
 
-    fn expr_kind(&mut self, node: Node, id: ExprId) -> Expr {
+    fn expr_kind(&mut self, node: &Node, id: ExprId) -> Expr {
         let here = Parent::Expr(id);
-        match node.kind() {
-            "identifier" | "keyword_identifier" => Expr::Name(self.sym(node)),
-            "attribute" | "member_type" => match (field(node, "object"), field(node, "attribute")) {
-                (Some(object), Some(attr)) => {
-                    let base = self.expr(object, here);
-                    Expr::Attr { base, attr: self.sym(attr), at: self.span(attr) }
-                }
-                _ => Expr::Unknown,
-            },
-            "call" => {
-                let func = self.expr_field(node, "function", here);
-                let mut args = Vec::new();
-                if let Some(list) = field(node, "arguments") {
-                    if list.kind() == "generator_expression" {
-                        args.push(Arg { kind: ArgKind::Positional, value: self.expr(list, here), at: self.span(list) });
-                    } else {
-                        for part in named(list) {
-                            args.extend(self.argument(part, here));
-                        }
-                    }
-                }
-                Expr::Call { func, args: args.into() }
+        match node {
+            Node::Name(node) if node.is_invalid() => Expr::Unknown,
+            Node::Name(node) => Expr::Name(Sym::from(node.id.as_str())),
+            Node::Attribute(node) => {
+                Expr::Attr { base: self.expr(&node.value, here), attr: sym(&node.attr), at: self.span(node.attr.range) }
             }
-            "subscript" => {
-                let base = self.expr_field(node, "value", here);
-                let indices = fields(node, "subscript");
-                let index = match indices.as_slice() {
-                    [one] => self.expr(*one, here),
-                    many => self.tuple(node, many, here),
+            Node::Call(node) => {
+                let func = self.expr(&node.func, here);
+                let args = node.arguments.iter_source_order();
+                Expr::Call { func, args: args.map(|a| self.argument(a, here)).collect() }
+            }
+            Node::Subscript(node) => {
+                Expr::Subscript { base: self.expr(&node.value, here), index: self.expr(&node.slice, here) }
+            }
+            Node::Slice(node) => {
+                let parts = [&node.lower, &node.upper, &node.step];
+                Expr::Slice { parts: self.exprs(parts.into_iter().flatten().map(|p| &**p), here) }
+            }
+            Node::BinOp(node) => Expr::Bin {
+                op: bin_op(node.op),
+                left: self.expr(&node.left, here),
+                right: self.expr(&node.right, here),
+            },
+            Node::BoolOp(node) => self.conjuncts(node, &node.values, here),
+            Node::UnaryOp(node) => {
+                let op = match node.op {
+                    ast::UnaryOp::Not => UnaryOp::Not,
+                    ast::UnaryOp::USub => UnaryOp::Neg,
+                    ast::UnaryOp::UAdd => UnaryOp::Pos,
+                    ast::UnaryOp::Invert => UnaryOp::Invert,
                 };
-                Expr::Subscript { base, index }
+                Expr::Unary { op, operand: self.expr(&node.operand, here) }
             }
-            "generic_type" => {
-                let parts = named(node);
-                match parts.as_slice() {
-                    [base, params, ..] => {
-                        let base = self.expr(*base, here);
-                        let inner = named(*params);
-                        let index = match inner.as_slice() {
-                            [one] => self.expr(*one, here),
-                            many => self.tuple(*params, many, here),
-                        };
-                        Expr::Subscript { base, index }
-                    }
-                    _ => Expr::Unknown,
+            Node::Compare(node) => {
+                let left = self.expr(&node.left, here);
+                let rest = node.ops.iter().zip(&node.comparators);
+                Expr::Compare { left, rest: rest.map(|(op, other)| (cmp_op(*op), self.expr(other, here))).collect() }
+            }
+            Node::If(node) => {
+                let (body, test) = (self.expr(&node.body, here), self.expr(&node.test, here));
+                Expr::IfExp { test, body, orelse: self.expr(&node.orelse, here) }
+            }
+            Node::Lambda(node) => self.lambda(node, id),
+            Node::Tuple(node) => Expr::Tuple(self.exprs(&node.elts, here)),
+            Node::List(node) => Expr::List(self.exprs(&node.elts, here)),
+            Node::Set(node) => Expr::Set(self.exprs(&node.elts, here)),
+            Node::Dict(node) => {
+                let mut items = Vec::new();
+                for item in &node.items {
+                    let key = item.key.as_ref().map(|key| self.expr(key, here));
+                    items.push((key, self.expr(&item.value, here)));
                 }
+                Expr::Dict(items.into())
             }
-            "slice" => {
-                let parts = named(node);
-                Expr::Slice { parts: self.exprs(&parts, here) }
+            Node::ListComp(node) => self.comprehension(CompKind::List, &node.elt, None, &node.generators, here),
+            Node::SetComp(node) => self.comprehension(CompKind::Set, &node.elt, None, &node.generators, here),
+            Node::Generator(node) => self.comprehension(CompKind::Generator, &node.elt, None, &node.generators, here),
+            Node::DictComp(node) => {
+                let (element, value) = match &node.key {
+                    Some(key) => (&**key, Some(&*node.value)),
+                    None => (&*node.value, None),
+                };
+                self.comprehension(CompKind::Dict, element, value, &node.generators, here)
             }
-            "binary_operator" | "union_type" => {
-                let op = field(node, "operator").map_or("|", |n| self.str(n));
-                match (bin_op(op), field(node, "left"), field(node, "right"), named(node).as_slice()) {
-                    (Some(op), Some(left), Some(right), _) | (Some(op), None, None, &[left, right]) => {
-                        Expr::Bin { op, left: self.expr(left, here), right: self.expr(right, here) }
-                    }
-                    _ => Expr::Unknown,
-                }
-            }
-            "boolean_operator" => Expr::Bool {
-                and: field(node, "operator").is_some_and(|n| n.kind() == "and"),
-                left: self.expr_field(node, "left", here),
-                right: self.expr_field(node, "right", here),
+            Node::StringLiteral(node) => Expr::Str(Sym::from(node.value.to_str())),
+            Node::BytesLiteral(_) => Expr::Bytes,
+            Node::FString(node) => self.fstring(&node.value, here),
+            Node::NumberLiteral(node) => match &node.value {
+                ast::Number::Int(int) => int.as_i64().map_or(Expr::Unknown, Expr::Int),
+                ast::Number::Float(float) => Expr::Float(*float),
+                ast::Number::Complex { .. } => Expr::Unknown,
             },
-            "not_operator" => Expr::Unary { op: UnaryOp::Not, operand: self.expr_field(node, "argument", here) },
-            "unary_operator" => self.unary(node, here),
-            "comparison_operator" => self.comparison(node, here),
-            "conditional_expression" => {
-                let parts: Vec<_> = named(node).into_iter().filter(|n| n.kind() != "comment").collect();
-                match parts.as_slice() {
-                    &[body, test, orelse] => {
-                        let (body, test) = (self.expr(body, here), self.expr(test, here));
-                        Expr::IfExp { test, body, orelse: self.expr(orelse, here) }
-                    }
-                    _ => Expr::Unknown,
-                }
+            Node::BooleanLiteral(node) if node.value => Expr::True,
+            Node::BooleanLiteral(_) => Expr::False,
+            Node::NoneLiteral(_) => Expr::None,
+            Node::EllipsisLiteral(_) => Expr::Ellipsis,
+            Node::Starred(node) => Expr::Starred(self.expr(&node.value, here)),
+            Node::Await(node) => Expr::Await(self.expr(&node.value, here)),
+            Node::Yield(node) => {
+                Expr::Yield { value: node.value.as_ref().map(|value| self.expr(value, here)), from: false }
             }
-            "lambda" => self.lambda(node, id),
-            "tuple" | "expression_list" | "pattern_list" | "tuple_pattern" => {
-                let parts = named(node);
-                Expr::Tuple(self.exprs(&parts, here))
+            Node::YieldFrom(node) => Expr::Yield { value: Some(self.expr(&node.value, here)), from: true },
+            Node::Named(node) => {
+                Expr::Walrus { target: self.expr(&node.target, here), value: self.expr(&node.value, here) }
             }
-            "list" | "list_pattern" => {
-                let parts = named(node);
-                Expr::List(self.exprs(&parts, here))
-            }
-            "set" => {
-                let parts = named(node);
-                Expr::Set(self.exprs(&parts, here))
-            }
-            "dictionary" => self.dictionary(node, here),
-            "list_comprehension" => self.comprehension(node, CompKind::List, here),
-            "set_comprehension" => self.comprehension(node, CompKind::Set, here),
-            "dictionary_comprehension" => self.comprehension(node, CompKind::Dict, here),
-            "generator_expression" => self.comprehension(node, CompKind::Generator, here),
-            "string" | "concatenated_string" => self.string(node, here),
-            "integer" => integer(self.str(node)),
-            "float" => self.str(node).replace('_', "").parse().map_or(Expr::Unknown, Expr::Float),
-            "true" => Expr::True,
-            "false" => Expr::False,
-            "none" => Expr::None,
-            "ellipsis" => Expr::Ellipsis,
-            "list_splat" | "dictionary_splat" | "list_splat_pattern" | "splat_type" | "splat_pattern" => {
-                match named(node).first() {
-                    Some(inner) => Expr::Starred(self.expr(*inner, here)),
-                    None => Expr::Unknown,
-                }
-            }
-            "await" => match self.only_child(node, here) {
-                Some(inner) => Expr::Await(inner),
-                None => Expr::Unknown,
-            },
-            "yield" => {
-                let mut cursor = node.walk();
-                let from = node.children(&mut cursor).any(|n| n.kind() == "from");
-                Expr::Yield { value: self.only_child(node, here), from }
-            }
-            "named_expression" => Expr::Walrus {
-                target: self.expr_field(node, "name", here),
-                value: self.expr_field(node, "value", here),
-            },
-            "dotted_name" => self.dotted(node, here),
-            "as_pattern" | "as_pattern_target" => match named(node).first() {
-                Some(inner) => self.expr_kind(*inner, id),
-                None => Expr::Unknown,
-            },
-            "union_pattern" => {
-                let parts = named(node);
-                Expr::Set(self.exprs(&parts, here))
-            }
-            "assignment" => Expr::Unknown,
-            _ => {
-                if node.is_error() {
-                    self.skip(node);
-                }
+            Node::TString(_) => {
+                self.is_deep = true;
                 Expr::Unknown
             }
+            Node::IpyEscapeCommand(_) => Expr::Unknown,
         }
     }
 
-    fn tuple(&mut self, at: Node, nodes: &[Node], parent: Parent) -> ExprId {
-        let id = self.push_expr(at, parent);
-        let items = self.exprs(nodes, Parent::Expr(id));
-        self.set(id, Expr::Tuple(items));
-        id
+    fn argument(&mut self, node: ast::ArgOrKeyword, parent: Parent) -> Arg {
+        let at = self.span(node.range());
+        let (kind, value) = match node {
+            ast::ArgOrKeyword::Arg(Node::Starred(star)) => (ArgKind::Star, &*star.value),
+            ast::ArgOrKeyword::Arg(value) => (ArgKind::Positional, value),
+            ast::ArgOrKeyword::Keyword(keyword) => match &keyword.arg {
+                Some(name) => (ArgKind::Keyword(sym(name)), &keyword.value),
+                None => (ArgKind::DoubleStar, &keyword.value),
+            },
+        };
+        Arg { kind, value: self.expr(value, parent), at }
     }
 
-    fn argument(&mut self, node: Node, parent: Parent) -> Option<Arg> {
-        let (kind, value) = match node.kind() {
-            "comment" => return None,
-            "keyword_argument" => (ArgKind::Keyword(self.sym(field(node, "name")?)), field(node, "value")?),
-            "list_splat" => (ArgKind::Star, *named(node).first()?),
-            "dictionary_splat" => (ArgKind::DoubleStar, *named(node).first()?),
-            _ => (ArgKind::Positional, node),
-        };
-        Some(Arg { kind, value: self.expr(value, parent), at: self.span(node) })
-    }
-
-    fn unary(&mut self, node: Node, here: Parent) -> Expr {
-        let op = match field(node, "operator").map_or("", |n| self.str(n)) {
-            "-" => UnaryOp::Neg,
-            "+" => UnaryOp::Pos,
-            "~" => UnaryOp::Invert,
-            _ => return Expr::Unknown,
-        };
-        Expr::Unary { op, operand: self.expr_field(node, "argument", here) }
-    }
-
-    fn comparison(&mut self, node: Node, here: Parent) -> Expr {
-        let operators = {
-            let mut cursor = node.walk();
-            node.children_by_field_name("operators", &mut cursor).map(|n| n.kind()).collect::<Vec<_>>()
-        };
-        let operands: Vec<_> =
-            named(node).into_iter().filter(|n| !matches!(n.kind(), "comment" | "not in" | "is not")).collect();
-        let Some((first, others)) = operands.split_first() else { return Expr::Unknown };
-        let left = self.expr(*first, here);
-        let mut rest = Vec::new();
-        for (operator, operand) in operators.iter().zip(others) {
-            let op = match *operator {
-                "==" => CmpOp::Eq,
-                "!=" | "<>" => CmpOp::Ne,
-                "<" => CmpOp::Lt,
-                "<=" => CmpOp::Le,
-                ">" => CmpOp::Gt,
-                ">=" => CmpOp::Ge,
-                "is" => CmpOp::Is,
-                "is not" => CmpOp::IsNot,
-                "in" => CmpOp::In,
-                "not in" => CmpOp::NotIn,
-                _ => return Expr::Unknown,
-            };
-            rest.push((op, self.expr(*operand, here)));
+    /// `a and b and c` as `(a and b) and c`.
+    fn conjuncts(&mut self, node: &ast::ExprBoolOp, values: &[Node], here: Parent) -> Expr {
+        let and = node.op == ast::BoolOp::And;
+        match values {
+            [left, right] => Expr::Bool { and, left: self.expr(left, here), right: self.expr(right, here) },
+            [before @ .., right] if before.len() > 1 => {
+                let end = before.last().map_or(node.end(), |last| self.end_with_brackets(last.end()));
+                let range = TextRange::new(node.start(), end.max(node.start()));
+                let left = self.nested(range, here, |this, id| this.conjuncts(node, before, Parent::Expr(id)));
+                Expr::Bool { and, left, right: self.expr(right, here) }
+            }
+            _ => Expr::Unknown,
         }
-        Expr::Compare { left, rest: rest.into() }
     }
 
-    fn lambda(&mut self, node: Node, id: ExprId) -> Expr {
+    fn lambda(&mut self, node: &ast::ExprLambda, id: ExprId) -> Expr {
         let scope = self.ir.scope_of(id);
         let stmt = self.ir.stmt_of(id);
-        let span = self.span(node);
+        let span = self.span(node.range);
         let func = self.push_func(Func {
             name: Sym::from("<lambda>"),
             params: Box::default(),
@@ -780,145 +528,169 @@ impl<'a> Lowering<'a> {
             span,
             name_span: span,
         });
-        let params = field(node, "parameters").map_or(Box::default(), |n| self.params(n, Parent::Func(func)));
+        let at = Parent::Func(func);
+        let params = node.parameters.as_ref().map_or(Box::default(), |params| self.params(params, at));
         let ret = StmtId(self.ir.stmts.len() as u32);
-        let body_span = field(node, "body").map_or(span, |n| self.span(n));
-        self.ir.stmts.push(StmtNode {
-            kind: Stmt::Return(None),
-            span: body_span,
-            scope: Scope::Func(func),
-            parent: None,
-            index: 0,
-        });
-        let value = self.expr_field(node, "body", Parent::Stmt(ret));
+        let span = self.span(node.body.range());
+        let scope = Scope::Func(func);
+        self.ir.stmts.push(StmtNode { kind: Stmt::Return(None), span, scope, parent: None, index: 0 });
+        let value = self.expr(&node.body, Parent::Stmt(ret));
         self.ir.stmts[ret.index()].kind = Stmt::Return(Some(value));
         let lowered = &mut self.ir.funcs[func.index()];
         (lowered.params, lowered.body) = (params, Box::new([ret]));
         Expr::Lambda(func)
     }
 
-    fn dictionary(&mut self, node: Node, here: Parent) -> Expr {
-        let mut items = Vec::new();
-        for part in named(node) {
-            match part.kind() {
-                "pair" => {
-                    if let (Some(key), Some(value)) = (field(part, "key"), field(part, "value")) {
-                        items.push((Some(self.expr(key, here)), self.expr(value, here)));
-                    }
-                }
-                "dictionary_splat" => {
-                    if let Some(inner) = named(part).first() {
-                        items.push((None, self.expr(*inner, here)));
-                    }
-                }
-                _ => {}
-            }
+    fn comprehension(
+        &mut self,
+        kind: CompKind,
+        element: &Node,
+        value: Option<&Node>,
+        generators: &[ast::Comprehension],
+        here: Parent,
+    ) -> Expr {
+        let element = self.expr(element, here);
+        let value = value.map(|value| self.expr(value, here));
+        let mut clauses = Vec::new();
+        for part in generators {
+            let (target, iter) = (self.expr(&part.target, here), self.expr(&part.iter, here));
+            clauses.push(CompFor { target, iter, ifs: self.exprs(&part.ifs, here) });
         }
-        Expr::Dict(items.into())
+        Expr::Comp { kind, element, value, clauses: clauses.into() }
     }
 
-    fn comprehension(&mut self, node: Node, kind: CompKind, here: Parent) -> Expr {
-        let Some(body) = field(node, "body") else { return Expr::Unknown };
-        let (element, value) = match (field(body, "key"), field(body, "value")) {
-            (Some(key), Some(value)) if body.kind() == "pair" => (self.expr(key, here), Some(self.expr(value, here))),
-            _ => (self.expr(body, here), None),
-        };
-        let mut clauses: Vec<(ExprId, ExprId, Vec<ExprId>)> = Vec::new();
-        for part in named(node) {
-            match part.kind() {
-                "for_in_clause" => {
-                    let target = self.expr_field(part, "left", here);
-                    let rights = fields(part, "right");
-                    let iter = match rights.as_slice() {
-                        [one] => self.expr(*one, here),
-                        many => self.tuple(part, many, here),
-                    };
-                    clauses.push((target, iter, Vec::new()));
-                }
-                "if_clause" => {
-                    if let (Some(test), Some(last)) = (self.only_child(part, here), clauses.last_mut()) {
-                        last.2.push(test);
-                    }
-                }
-                _ => {}
-            }
-        }
-        let clauses =
-            clauses.into_iter().map(|(target, iter, ifs)| CompFor { target, iter, ifs: ifs.into() }).collect();
-        Expr::Comp { kind, element, value, clauses }
-    }
-
-    fn string(&mut self, node: Node, here: Parent) -> Expr {
-        let mut text = String::new();
-        let mut parts = Vec::new();
-        let mut bytes = false;
-        let pieces = if node.kind() == "concatenated_string" { named(node) } else { vec![node] };
-        for piece in pieces.into_iter().filter(|n| n.kind() == "string") {
-            let mut raw = false;
-            for part in named(piece) {
-                match part.kind() {
-                    "string_start" => {
-                        let prefix = self.str(part).to_ascii_lowercase();
-                        raw = prefix.contains('r');
-                        bytes |= prefix.contains('b');
-                    }
-                    "string_content" if raw => text.push_str(self.str(part)),
-                    "string_content" => unescape(self.str(part), &mut text),
-                    "interpolation" => {
-                        text.push_str("{}");
-                        if let Some(inner) = field(part, "expression") {
-                            parts.push(self.expr(inner, here));
-                        }
-                        for spec in named(part).into_iter().filter(|n| n.kind() == "format_specifier") {
-                            for nested in named(spec) {
-                                if let Some(inner) = field(nested, "expression") {
-                                    parts.push(self.expr(inner, here));
-                                }
+    fn fstring(&mut self, value: &ast::FStringValue, here: Parent) -> Expr {
+        let (mut text, mut parts) = (String::new(), Vec::new());
+        for part in value {
+            match part {
+                ast::FStringPart::Literal(literal) => text.push_str(&literal.value),
+                ast::FStringPart::FString(formatted) => {
+                    for element in &formatted.elements {
+                        match element {
+                            ast::InterpolatedStringElement::Literal(literal) => text.push_str(&literal.value),
+                            ast::InterpolatedStringElement::Interpolation(inner) => {
+                                text.push_str("{}");
+                                self.interpolation(inner, here, &mut parts);
                             }
                         }
                     }
-                    _ => {}
                 }
             }
         }
-        if bytes {
-            Expr::Bytes
-        } else if parts.is_empty() {
-            Expr::Str(Sym::from(&text))
-        } else {
-            Expr::FString { text: Sym::from(&text), parts: parts.into() }
+        match parts.is_empty() {
+            true => Expr::Str(Sym::from(&text)),
+            false => Expr::FString { text: Sym::from(&text), parts: parts.into() },
         }
     }
 
-    /// Decorators and patterns may hold a dotted name as one node.
-    fn dotted(&mut self, node: Node, here: Parent) -> Expr {
-        let parts = named(node);
-        let Some((last, before)) = parts.split_last() else { return Expr::Unknown };
-        if before.is_empty() {
-            return Expr::Name(self.sym(*last));
+    /// The value, and those in its format.
+    fn interpolation(&mut self, node: &ast::InterpolatedElement, here: Parent, parts: &mut Vec<ExprId>) {
+        parts.push(self.expr(&node.expression, here));
+        if self.depth >= MAX_DEPTH {
+            self.is_deep = true;
+            return;
         }
-        let mut base = None;
-        for part in before {
-            let id = self.push_expr(*part, here);
-            let kind = match base {
-                None => Expr::Name(self.sym(*part)),
-                Some(inner) => {
-                    self.ir.exprs[ExprId::index(inner)].parent = Parent::Expr(id);
-                    Expr::Attr { base: inner, attr: self.sym(*part), at: self.span(*part) }
-                }
-            };
-            self.set(id, kind);
-            base = Some(id);
+        self.depth += 1;
+        for element in node.format_spec.iter().flat_map(|spec| &spec.elements) {
+            if let ast::InterpolatedStringElement::Interpolation(inner) = element {
+                self.interpolation(inner, here, parts);
+            }
         }
-        match base {
-            Some(base) => Expr::Attr { base, attr: self.sym(*last), at: self.span(*last) },
-            None => Expr::Unknown,
+        self.depth -= 1;
+    }
+
+    /// What a `case` compares with; classes and mappings are not told.
+    fn pattern(&mut self, node: &ast::Pattern, parent: Parent) -> ExprId {
+        self.nested(node.range(), parent, |this, id| this.pattern_kind(node, id))
+    }
+
+    fn pattern_kind(&mut self, node: &ast::Pattern, id: ExprId) -> Expr {
+        let here = Parent::Expr(id);
+        match node {
+            ast::Pattern::MatchValue(node) => self.expr_kind(&node.value, id),
+            ast::Pattern::MatchSingleton(node) => match node.value {
+                ast::Singleton::None => Expr::None,
+                ast::Singleton::True => Expr::True,
+                ast::Singleton::False => Expr::False,
+            },
+            ast::Pattern::MatchSequence(node) => {
+                Expr::List(node.patterns.iter().map(|pattern| self.pattern(pattern, here)).collect())
+            }
+            ast::Pattern::MatchOr(node) => {
+                Expr::Set(node.patterns.iter().map(|pattern| self.pattern(pattern, here)).collect())
+            }
+            ast::Pattern::MatchAs(node) => match (&node.pattern, &node.name) {
+                (Some(pattern), _) => self.pattern_kind(pattern, id),
+                (None, Some(name)) => Expr::Name(sym(name)),
+                (None, None) => Expr::Unknown,
+            },
+            ast::Pattern::MatchStar(node) => match &node.name {
+                Some(name) => Expr::Starred(self.name(name, here)),
+                None => Expr::Unknown,
+            },
+            ast::Pattern::MatchMapping(_) | ast::Pattern::MatchClass(_) => {
+                self.is_deep = true;
+                Expr::Unknown
+            }
         }
     }
 }
 
-fn is_statement(kind: &str) -> bool {
-    kind.ends_with("_statement") || kind.ends_with("_definition")
+fn sym(name: &ast::Identifier) -> Sym {
+    Sym::from(name.id.as_str())
+}
+
+/// `import a.b` binds `a`; `import a.b as c` binds the module.
+fn import(node: &ast::Alias) -> ImportName {
+    let module = sym(&node.name);
+    let bound = match &node.asname {
+        Some(alias) => sym(alias),
+        None => Sym::from(module.split('.').next().unwrap_or("")),
+    };
+    ImportName { name: None, bound, module, level: 0 }
+}
+
+fn import_from(node: &ast::StmtImportFrom, item: &ast::Alias) -> ImportName {
+    let name = sym(&item.name);
+    ImportName {
+        name: (name != "*").then_some(name),
+        bound: item.asname.as_ref().map_or(name, sym),
+        module: node.module.as_ref().map_or(Sym::from(""), sym),
+        level: node.level,
+    }
+}
+
+fn cmp_op(op: ast::CmpOp) -> CmpOp {
+    match op {
+        ast::CmpOp::Eq => CmpOp::Eq,
+        ast::CmpOp::NotEq => CmpOp::Ne,
+        ast::CmpOp::Lt => CmpOp::Lt,
+        ast::CmpOp::LtE => CmpOp::Le,
+        ast::CmpOp::Gt => CmpOp::Gt,
+        ast::CmpOp::GtE => CmpOp::Ge,
+        ast::CmpOp::Is => CmpOp::Is,
+        ast::CmpOp::IsNot => CmpOp::IsNot,
+        ast::CmpOp::In => CmpOp::In,
+        ast::CmpOp::NotIn => CmpOp::NotIn,
+    }
+}
+
+fn bin_op(op: ast::Operator) -> BinOp {
+    match op {
+        ast::Operator::Add => BinOp::Add,
+        ast::Operator::Sub => BinOp::Sub,
+        ast::Operator::Mult => BinOp::Mul,
+        ast::Operator::Div => BinOp::Div,
+        ast::Operator::FloorDiv => BinOp::FloorDiv,
+        ast::Operator::Mod => BinOp::Mod,
+        ast::Operator::Pow => BinOp::Pow,
+        ast::Operator::MatMult => BinOp::MatMul,
+        ast::Operator::LShift => BinOp::Shl,
+        ast::Operator::RShift => BinOp::Shr,
+        ast::Operator::BitAnd => BinOp::BitAnd,
+        ast::Operator::BitOr => BinOp::BitOr,
+        ast::Operator::BitXor => BinOp::BitXor,
+    }
 }
 
 const BIN_OPS: [(&str, BinOp); 13] = [
@@ -937,46 +709,53 @@ const BIN_OPS: [(&str, BinOp); 13] = [
     ("^", BinOp::BitXor),
 ];
 
-fn bin_op(text: &str) -> Option<BinOp> {
-    BIN_OPS.iter().find(|(name, _)| *name == text).map(|(_, op)| *op)
-}
-
 impl BinOp {
     pub fn text(self) -> &'static str {
         BIN_OPS.iter().find(|(_, op)| *op == self).map_or("?", |(name, _)| name)
     }
 }
 
-fn integer(text: &str) -> Expr {
-    let text = text.replace('_', "").to_ascii_lowercase();
-    let parsed = match text.get(..2) {
-        Some("0x") => i64::from_str_radix(&text[2..], 16),
-        Some("0b") => i64::from_str_radix(&text[2..], 2),
-        Some("0o") => i64::from_str_radix(&text[2..], 8),
-        _ => text.parse(),
-    };
-    parsed.map_or(Expr::Unknown, Expr::Int)
-}
+#[cfg(test)]
+mod tests {
+    use super::lower;
+    use crate::syntax::ir::Stmt;
 
-/// Python's simple escapes; the rest is kept as written.
-fn unescape(text: &str, out: &mut String) {
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            out.push(c);
-            continue;
-        }
-        match chars.next() {
-            Some('n') => out.push('\n'),
-            Some('t') => out.push('\t'),
-            Some('r') => out.push('\r'),
-            Some('\n') => {}
-            Some(c @ ('\\' | '\'' | '"')) => out.push(c),
-            Some(other) => {
-                out.push('\\');
-                out.push(other);
+    /// Each shape below the limit of nesting and above it, with the stack that a worker has.
+    #[test]
+    fn deep_code_is_skipped_and_the_rest_stays() {
+        let shapes: [(&str, &str, &str); 12] = [
+            ("x = ", "(", ""),
+            ("x = ", "[", ""),
+            ("x = ", "f(", ""),
+            ("x = 1", ".a", ""),
+            ("x = 1", "[0]", ""),
+            ("x = 1", " + 1", ""),
+            ("x = ", "not ", "y"),
+            ("x = ", "lambda: ", "y"),
+            ("x = ", "y if z else ", "y"),
+            ("x = y", " and y", ""),
+            ("x = ", "f'{", "1"),
+            ("def f[T: ", "(", "int"),
+        ];
+        let check = move || {
+            for (start, part, end) in shapes {
+                for count in [150, 1_900, 15_000, 100_000] {
+                    let text = format!("before = 1\n{start}{}{end}\nafter = 2\n", part.repeat(count));
+                    let ir = lower(text.as_bytes());
+                    let reads_on = ir.body.iter().any(|s| matches!(ir.stmt(*s).kind, Stmt::Assign { .. }));
+                    assert!(reads_on || !ir.skipped.is_empty(), "{part} {count}");
+                }
             }
-            None => out.push('\\'),
-        }
+        };
+        std::thread::Builder::new().stack_size(2 << 20).spawn(check).expect("a thread").join().expect("no panic");
+    }
+
+    #[test]
+    fn a_broken_statement_costs_itself_alone() {
+        let ir = lower(b"a = 1\nb = = 2\nprint 'old'\n<<<<<<< HEAD\nc = 3\n=======\nc = 4\n>>>>>>> other\ndef f():\n    d = (\n    return 5\n");
+        let assigned = ir.body.iter().filter(|s| matches!(ir.stmt(**s).kind, Stmt::Assign { .. })).count();
+        assert_eq!(assigned, 3);
+        assert!(ir.skipped.iter().any(|s| s.line == 2) && ir.skipped.iter().any(|s| s.line == 3));
+        assert_eq!(ir.funcs.len(), 1);
     }
 }

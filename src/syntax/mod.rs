@@ -4,4 +4,6 @@
 
 pub mod defuse;
 pub mod ir;
+mod lines;
 pub mod lower;
+mod nesting;

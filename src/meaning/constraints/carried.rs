@@ -68,7 +68,7 @@ impl<'a, 's, 'g, 'p> Carriers<'a, 's, 'g, 'p> {
         let way = trace.way_to(id);
         let mut out = Carried { untouched: true, amount: true, stores: 0 };
         let mut entered: Vec<(FuncRef, u32)> = Vec::new();
-        let mut contained = false;
+        let (mut contained, mut listed) = (false, false);
         for pair in way.windows(2) {
             let Some(arrival) = trace.state(pair[1]).arrivals.iter().find(|a| a.from == pair[0]) else { continue };
             if let Some((file, op)) = arrival.op {
@@ -82,7 +82,7 @@ impl<'a, 's, 'g, 'p> Carriers<'a, 's, 'g, 'p> {
                     ),
                     Op::Compare { .. } | Op::Not | Op::Negate | Op::Element | Op::Iterate => true,
                     // How many there are does not hang on what one of them is.
-                    Op::Call { name, .. } if name == "len" && !trace.state(pair[0]).node.path.is_empty() => false,
+                    Op::Call { name, .. } if name == "len" && listed => false,
                     Op::Call { name, at } => KEEPS.contains(&name.as_str()) || self.inside(test, file, at),
                     // A part of an object that the value was only put into.
                     Op::Method { .. } if contained => false,
@@ -100,6 +100,7 @@ impl<'a, 's, 'g, 'p> Carriers<'a, 's, 'g, 'p> {
             let (from, to) = (trace.state(pair[0]).node.slot, trace.state(pair[1]).node.slot);
             contained |= matches!((from, to), (Slot::Expr(at), Slot::Def(..) | Slot::Attr(..) | Slot::Global(..))
                 if !matches!(arrival.kind, EdgeKind::Argument(_)) && self.is_put(at));
+            listed |= contained || matches!(to, Slot::Expr(at) if self.is_listing(at));
             match (arrival.kind, to) {
                 (EdgeKind::Argument(_), Slot::Def(file, Scope::Func(func), def)) => {
                     entered.push((FuncRef { file, func }, def.0));
@@ -123,6 +124,12 @@ impl<'a, 's, 'g, 'p> Carriers<'a, 's, 'g, 'p> {
         let Parent::Expr(up) = ir.exprs[at.expr.index()].parent else { return false };
         let Expr::Call { func, .. } = ir.expr(up) else { return false };
         matches!(ir.expr(*func), Expr::Attr { attr, .. } if PUTS.contains(&attr.as_str()))
+    }
+
+    /// `[a, value]`: the value is one of so many.
+    fn is_listing(&self, at: ExprRef) -> bool {
+        let ir = self.facts.shared.ir(at.file);
+        matches!(ir.expr(at.expr), Expr::List(_) | Expr::Tuple(_) | Expr::Set(_) | Expr::Dict(_))
     }
 
     /// `value * n` and `value // n` are such amounts; `n // value` and `n - value` are not.
