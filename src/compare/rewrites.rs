@@ -342,11 +342,7 @@ fn other_models(pair: &Pair, a: &Merged, b: &Merged) -> Option<Models> {
         return None;
     }
     let excludes = |part: &&Term| matches!(part, Term::OneOf { holds: false, .. } | Term::Within { holds: false, .. });
-    Some(if all().filter(|p| named_texts(p).is_some()).all(|part| excludes(part)) {
-        Models::Excluded
-    } else {
-        Models::Included
-    })
+    Some(if all().filter(|p| named_texts(p).is_some()).all(excludes) { Models::Excluded } else { Models::Included })
 }
 
 /// The texts that a test of what is no argument names; `None` for any other part.
