@@ -204,7 +204,7 @@ fn only_what_a_launch_uses_is_told() {
     assert!(place.changes(&["diff", "old", "new", "--launch", "start.sh"]).is_empty());
     let with_defaults = place.changes(&["diff", "old", "new", "--launch", "start.sh", "--defaults"]);
     assert_eq!(told(&with_defaults), ALL[1..]);
-    place.write("other.yaml", "command: [\"--entries\", \"3\"]\n");
+    place.write("other.yaml", "entries: 3\n");
     let both = ["diff", "old", "new", "--launch", "start.sh", "--launch", "other.yaml"];
     assert_eq!(place.changes(&both).len(), ALL.len());
     assert_eq!(place.argtrace(&["diff", "old", "new", "--launch", "none.sh"]).0, 2);

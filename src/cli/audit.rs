@@ -146,7 +146,8 @@ impl AuditCommand {
     }
 }
 
-fn read_file(path: &str) -> anyhow::Result<String> {
+/// The text of a file that holds launch commands.
+pub fn read_file(path: &str) -> anyhow::Result<String> {
     read(File::open(path)?)
 }
 

@@ -1,15 +1,19 @@
 //! How changes are judged: what the configuration says of levels and allowances, and which level makes a run fail.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
+use super::audit::read_file;
 use super::config::Config;
-use super::exit::Exit;
+use super::exit::{Exit, UsageError};
 use crate::compare::change::{Diff, Level};
 use crate::compare::snapshot::Snapshot;
-use crate::compare::usage::Usage;
+use crate::compare::usage::{Given, Usage};
+use crate::launch::command::token::Token;
+use crate::launch::{files, yaml};
+use crate::program::profile::Profile;
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct JudgingOptions {
@@ -57,12 +61,12 @@ impl JudgingOptions {
     /// If the configuration or a launch file cannot be read.
     pub fn judged(&self, mut diff: Diff, old: &Snapshot, new: &Snapshot) -> anyhow::Result<Diff> {
         if !self.launch.is_empty() {
-            let text = |file: &PathBuf| {
-                std::fs::read(file).with_context(|| format!("reading the launch file {}", file.display()))
-            };
-            let texts = self.launch.iter().map(|file| Ok(String::from_utf8_lossy(&text(file)?).into_owned()));
-            let texts = texts.collect::<anyhow::Result<Vec<String>>>()?;
-            let usage = Usage::of(&texts, [old, new], self.defaults);
+            let profile = Profile::builtin().context("reading the built-in profile")?;
+            let mut given = Vec::new();
+            for file in &self.launch {
+                given.extend(given_in(file, &profile.launch.programs)?);
+            }
+            let usage = Usage::of(&given, [old, new], self.defaults);
             diff.changes.retain(|change| usage.keeps(change));
         }
         Ok(Config::load(self.config.as_deref())?.judged(diff))
@@ -72,4 +76,28 @@ impl JudgingOptions {
         let fails = |level: Level| diff.changes.iter().any(|change| change.level >= level);
         if self.fail_on.level().is_some_and(fails) { Exit::Findings } else { Exit::Clean }
     }
+}
+
+/// What the server commands in a file give, or the server's own configuration in it.
+fn given_in(file: &Path, programs: &[Vec<String>]) -> anyhow::Result<Vec<Given>> {
+    let shown = file.display().to_string();
+    let source = read_file(&shown).with_context(|| format!("reading the launch file {shown}"))?;
+    let found = files::commands(&shown, &source, programs);
+    if found.commands.is_empty() {
+        let program = programs.first().map(|p| p.join(" ")).unwrap_or_default();
+        let hint = format!("a command that starts the server holds `{program}`");
+        return Err(UsageError::new(format!("there is no server command in {shown}"), hint).into());
+    }
+    let mut given = Vec::new();
+    for command in &found.commands {
+        if command.is_config {
+            let documents = yaml::documents(&source).unwrap_or_default();
+            let keys = documents.iter().flat_map(|d| d.entries()).filter_map(|(key, _)| key.text());
+            given.extend(keys.map(|key| Given::Key(key.replace('-', "_"))));
+        }
+        let flags = command.argv.iter().filter(|word| word.text.starts_with("--"));
+        let name = |word: &Token| word.text.split('=').next().unwrap_or_default().to_owned();
+        given.extend(flags.map(name).filter(|flag| flag.len() > 2).map(Given::Flag));
+    }
+    Ok(given)
 }

@@ -71,6 +71,19 @@ impl Blur {
         self.blurred(condition).conjuncts().into_iter().filter(says_something).collect()
     }
 
+    /// Does a blurred term speak of an argument, a variable of the environment or a function that both know?
+    pub fn is_known(&self, term: &Term) -> bool {
+        let mut known = false;
+        term.walk(&mut |part| {
+            known |= match part {
+                Term::Field(_) | Term::Env(_) => true,
+                Term::Call(name, _) => name != "…",
+                _ => false,
+            }
+        });
+        known
+    }
+
     /// One part, whose own parts are blurred already.
     fn blur(&self, term: Term) -> Term {
         let hole = |t: &Term| *t == Term::Hole;

@@ -62,14 +62,15 @@ pub fn removed(pair: &Pair, old: &Meaning) -> Vec<Change> {
 pub fn retired(pair: &Pair) -> Vec<Change> {
     let mut out = Vec::new();
     for flag in &pair.old.snapshot.retired_flags {
-        if flag.fails || pair.new.snapshot.retired_flags.iter().any(|r| r.flag == flag.flag) {
+        if pair.new.snapshot.retired_flags.iter().any(|r| r.flag == flag.flag) {
             continue;
         }
         let change = match taken(pair.new.snapshot, &flag.flag) {
             Taken::Exactly(_) => continue,
             Taken::Ambiguously(flags) => ambiguous(&flag.field, &flag.flag, &flags),
             Taken::AsBeginning { .. } | Taken::Not => {
-                let message = format!("{} is not taken any more; it had no effect", flag.flag);
+                let had = if flag.fails { "it ended the launch with advice" } else { "it had no effect" };
+                let message = format!("{} is not taken any more; {had}", flag.flag);
                 Change::new(Code::FlagRemoved, &flag.field, Level::Breaking, message).flag(Some(&flag.flag))
             }
         };

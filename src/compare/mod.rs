@@ -15,6 +15,7 @@ mod declared;
 pub mod history;
 mod parse;
 pub mod policy;
+mod preamble;
 mod relations;
 pub mod renames;
 mod rewrites;
@@ -31,6 +32,7 @@ use std::collections::BTreeSet;
 
 use blur::{Blur, Texts};
 use change::{Change, Diff};
+use preamble::Preamble;
 use snapshot::{Meaning, Snapshot};
 use term::{Literal, Term};
 use world::World;
@@ -42,9 +44,28 @@ struct Release<'s> {
 }
 
 impl Release<'_> {
-    /// What an argument begins as, where that is a constant.
-    fn default(&self, meaning: &Meaning) -> Option<Literal> {
-        meaning.default.as_ref().and_then(|text| self.texts.term(text).literal().cloned())
+    /// The constants that the code makes of an argument, its default among them.
+    fn constants(&self, meaning: &Meaning) -> BTreeSet<Literal> {
+        let texts = meaning.rewrites.iter().map(|rewrite| &rewrite.to).chain(&meaning.default);
+        texts.filter_map(|text| self.texts.term(text).literal().cloned()).collect()
+    }
+
+    /// What an argument can be: the values that are given, its default, and what the code makes of it. `None` if that can
+    /// be anything.
+    fn values(&self, meaning: &Meaning, given: BTreeSet<Literal>) -> Option<BTreeSet<Literal>> {
+        let mut values = given;
+        values.insert(self.texts.term(meaning.default.as_ref()?).literal()?.clone());
+        for rewrite in &meaning.rewrites {
+            match self.texts.term(&rewrite.to) {
+                Term::Literal(value) => {
+                    values.insert(value);
+                }
+                // Another form of the value itself.
+                term if term.fields() == [meaning.field.as_str()] => {}
+                _ => return None,
+            }
+        }
+        Some(values)
     }
 }
 
@@ -63,12 +84,18 @@ struct Pair<'s> {
     old: Release<'s>,
     new: Release<'s>,
     blur: Blur,
+    preamble: Preamble,
     world: World,
     /// Old names of arguments that have another one now.
     renames: &'s FxHashMap<String, String>,
 }
 
 impl Pair<'_> {
+    /// The parts of a condition that say something of their own.
+    fn parts(&self, condition: &Term) -> BTreeSet<Term> {
+        self.blur.parts(condition).into_iter().filter(|part| !self.preamble.is_common(part)).collect()
+    }
+
     /// The name that an argument has in the new release.
     fn renamed(&self, field: &str) -> String {
         self.renames.get(field).cloned().unwrap_or_else(|| field.to_owned())
@@ -96,9 +123,10 @@ pub fn diff(old: &Snapshot, new: &Snapshot, fields: Option<&[String]>) -> Diff {
     let blur = Blur::of((old, &old_texts), (new, &new_texts));
     let (before, after) = (Release { snapshot: old, texts: old_texts }, Release { snapshot: new, texts: new_texts });
     let world = world(&before, &after, &map);
-    let pair = Pair { world, old: before, new: after, blur, renames: &map };
+    let preamble = Preamble::of(&before, &after, &blur);
+    let pair = Pair { world, preamble, old: before, new: after, blur, renames: &map };
 
-    let mut changes: Vec<Change> = Vec::new();
+    let mut changes: Vec<Change> = pair.preamble.changes();
     for meaning in &new.fields {
         match pair.old_field(&meaning.field) {
             Some(was) => changes.extend(of_field(&pair, was, meaning)),
@@ -134,7 +162,7 @@ pub fn diff(old: &Snapshot, new: &Snapshot, fields: Option<&[String]>) -> Diff {
 fn of_field(pair: &Pair, old: &Meaning, new: &Meaning) -> Vec<Change> {
     let mut out = declared::changes(pair, old, new);
     out.extend(scope::unit(old, new));
-    out.extend(scope::held(old, new));
+    out.extend(scope::held(pair, old, new));
     out.extend(scope::divided(pair, old, new));
     out.extend(rewrites::changes(pair, old, new));
     out.extend(relations::precedence(pair, old, new));
@@ -156,25 +184,15 @@ fn world(old: &Release, new: &Release, renames: &FxHashMap<String, String>) -> W
     let renamed: FxHashSet<&String> = renames.values().collect();
     let is_new = |m: &&Meaning| old.snapshot.field(&m.field).is_none() && !renamed.contains(&m.field);
     let is_gone = |m: &&Meaning| new.snapshot.field(&m.field).is_none() && !renames.contains_key(&m.field);
-    // What the code fills in may be anything.
-    let unset = |release: &Release, m: &Meaning| release.default(m).filter(|_| m.rewrites.is_empty());
-    let open = old.snapshot.fields.iter().filter(|m| !m.choices.is_empty() && !m.extensible).filter_map(|m| {
+    let unset = |release: &Release, m: &Meaning| Some((m.field.clone(), release.values(m, BTreeSet::new())?));
+    let new_fields = || new.snapshot.fields.iter().filter(is_new);
+    let gone = old.snapshot.fields.iter().filter(is_gone).filter_map(|m| unset(old, m));
+    let chosen = old.snapshot.fields.iter().filter(|m| !m.choices.is_empty() && !m.extensible).filter_map(|m| {
         let now = renames.get(&m.field).unwrap_or(&m.field);
-        let meaning = new.snapshot.field(now)?;
-        let mut values: BTreeSet<Literal> = m.choices.iter().filter_map(literal).collect();
-        values.extend(new.default(meaning));
-        for rewrite in &meaning.rewrites {
-            match new.texts.term(&rewrite.to) {
-                Term::Literal(value) => {
-                    values.insert(value);
-                }
-                // Another form of the value itself.
-                term if term.fields() == [now] => {}
-                _ => return None,
-            }
-        }
-        Some((now.clone(), values))
+        let given = m.choices.iter().filter_map(literal).collect();
+        Some((now.clone(), new.values(new.snapshot.field(now)?, given)?))
     });
+    let open = new_fields().filter_map(|m| unset(new, m)).chain(gone).chain(chosen).collect();
     let mut known = FxHashSet::default();
     for text in old.snapshot.texts() {
         old.texts.term(text).walk(&mut |term| match term {
@@ -188,10 +206,14 @@ fn world(old: &Release, new: &Release, renames: &FxHashMap<String, String>) -> W
             _ => {}
         });
     }
-    World {
-        new: new.snapshot.fields.iter().filter(is_new).map(|m| (m.field.clone(), unset(new, m))).collect(),
-        gone: old.snapshot.fields.iter().filter(is_gone).map(|m| (m.field.clone(), unset(old, m))).collect(),
-        open: open.collect(),
-        known,
-    }
+    let newer = old.snapshot.fields.iter().filter(|m| !m.choices.is_empty()).filter_map(|m| {
+        let now = renames.get(&m.field).unwrap_or(&m.field);
+        let is = new.snapshot.field(now)?;
+        let mut values: BTreeSet<Literal> = is.choices.iter().filter_map(literal).collect();
+        let had: BTreeSet<Literal> = m.choices.iter().filter_map(literal).collect();
+        let (was_set, is_set) = (old.constants(m), new.constants(is));
+        values.retain(|v| !had.contains(v) && !was_set.contains(v) && !is_set.contains(v));
+        Some((now.clone(), values))
+    });
+    World { open, new: new_fields().map(|m| m.field.clone()).collect(), newer: newer.collect(), known }
 }

@@ -66,6 +66,13 @@ impl Reading<'_> {
         if let Some(name) = self.environment(id) {
             return Some(Term::Env(name));
         }
+        // Arguments that are handed on in a dictionary go by their names.
+        if let Expr::Subscript { index, .. } = self.ir.expr(id)
+            && let Expr::Str(key) = self.ir.expr(*index)
+            && self.reader.fields.contains(key.as_str())
+        {
+            return Some(Term::Field(key.to_string()));
+        }
         Some(match self.ir.expr(id) {
             Expr::Name(name) => self.named(name),
             Expr::Attr { attr, .. } => self.named(attr),
@@ -313,7 +320,12 @@ mod tests {
             ("self.on == True", "get_memory().on"),
             ("envs.SOME_FLAG.get()", "get_bool_env_var(\"SOME_FLAG\", default=\"true\")"),
             ("os.environ.get(\"SOME_FLAG\")", "os.environ[\"SOME_FLAG\"]"),
+            ("args_dict[\"size\"] > 1", "self.size > 1"),
             ("f(size=self.size)", "x.f(server_args.size)"),
+            ("size >= 3 and size >= 5 and size < 9", "5 <= size < 9"),
+            ("size >= 5 and (size >= 3 or on)", "size >= 5"),
+            ("on and mode == \"a\" or on and mode == \"b\"", "on and mode in (\"a\", \"b\")"),
+            ("on and size > 1 or on", "on"),
         ];
         for (a, b) in same {
             assert_eq!(canonical(a), canonical(b), "{a} | {b}");

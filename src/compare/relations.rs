@@ -34,6 +34,10 @@ pub fn precedence(pair: &Pair, old: &Meaning, new: &Meaning) -> Vec<Change> {
         if relation.other_kind == "field" && pair.new.snapshot.field(&gone.2).is_none() {
             continue;
         }
+        // One that is written another way lives on in what is set under its condition.
+        if still_sets(pair, new, &gone.2) && old_sets(&relation) {
+            continue;
+        }
         let message = format!("{} is no longer {} {}", new.field, word(&relation.relation), gone.2);
         out.push(
             change(new, &relation, gone.2.clone(), level(&relation), message)
@@ -54,6 +58,16 @@ pub fn precedence(pair: &Pair, old: &Meaning, new: &Meaning) -> Vec<Change> {
         );
     }
     out
+}
+
+/// Is the argument replaced under a condition on the other?
+fn still_sets(pair: &Pair, meaning: &Meaning, other: &str) -> bool {
+    let asks = |text: &String| pair.new.texts.term(text).fields().contains(&other);
+    meaning.rewrites.iter().any(|rewrite| rewrite.when.iter().any(asks))
+}
+
+fn old_sets(relation: &Relation) -> bool {
+    relation.relation == "overridden_by" && relation.other_kind == "field"
 }
 
 /// Is the relation told of this argument, and not of the other?
@@ -98,12 +112,16 @@ pub fn active_when(pair: &Pair, old: &Meaning, new: &Meaning) -> Option<Change> 
     };
     let gone = only(&old.active_when, &before, &pair.old, &after);
     let come = only(&new.active_when, &after, &pair.new, &before);
-    let grade = [&gone, &come].into_iter().flatten().map(|(_, grade)| *grade).min().unwrap_or_default();
-    let new_only = after.difference(&before).all(|t| t.fields().iter().any(|f| pair.world.new.contains_key(*f)));
-    let level = match (grade, before.is_subset(&after) && new_only) {
-        (Grade::Proved, false) => Level::Behaviour,
-        _ => Level::Cosmetic,
-    };
+    // That there is none is as sure as where the value goes.
+    let silent = |side: &BTreeSet<Term>, meaning: &Meaning| side.is_empty().then_some(meaning.scope_grade);
+    let silent = [silent(&before, old), silent(&after, new)].into_iter().flatten().filter(|g| *g != Grade::Unknown);
+    let grades = [&gone, &come].into_iter().flatten().map(|(_, grade)| *grade).chain(silent);
+    let grade = grades.min().unwrap_or_default();
+    // A condition that every command line of the old release meets changes nothing for it.
+    let met = |side: &BTreeSet<Term>| side.iter().all(|t| !pair.world.possible(&t.clone().negated()));
+    let harmless =
+        met(&after.difference(&before).cloned().collect()) && met(&before.difference(&after).cloned().collect());
+    let level = if grade == Grade::Proved && !harmless { Level::Behaviour } else { Level::Cosmetic };
     let fields = after.symmetric_difference(&before).flat_map(Term::fields).map(str::to_owned).collect::<Vec<_>>();
     let message = match (before.is_empty(), after.is_empty()) {
         (true, _) => format!("{} now has an effect only under a condition", new.field),
@@ -121,7 +139,28 @@ pub fn active_when(pair: &Pair, old: &Meaning, new: &Meaning) -> Option<Change> 
 
 fn conditions(pair: &Pair, release: &Release, meaning: &Meaning) -> BTreeSet<Term> {
     let terms = meaning.active_when.iter().map(|a| condition(pair, release, a));
-    terms.filter(|t| !matches!(t, Term::Hole | Term::Literal(_))).collect()
+    // What a value has to be itself to count is no condition on others.
+    let name = pair.renamed(&meaning.field);
+    let own = |term: &Term| term.fields() == [name.as_str()];
+    let says_something = |term: &Term| !matches!(term, Term::Hole | Term::Literal(_));
+    terms.filter(|t| says_something(t) && !own(t) && !told_as_rewrite(pair, release, meaning, t)).collect()
+}
+
+/// Does the argument, together with the condition, do no more than replace another? That is told of the other.
+fn told_as_rewrite(pair: &Pair, release: &Release, meaning: &Meaning, condition: &Term) -> bool {
+    let name = pair.renamed(&meaning.field);
+    let rewrites = release.snapshot.fields.iter().filter(|m| m.field != meaning.field).flat_map(|m| &m.rewrites);
+    let mentions = |rewrite: &&super::snapshot::Rewrite| rewrite.when.iter().any(|text| text.contains(&meaning.field));
+    let about = |part: &Term| part.fields().contains(&name.as_str());
+    // Beside the condition, or as the arm that is asked where the condition fails: `fast or wide`.
+    let otherwise = condition.clone().negated();
+    rewrites.filter(mentions).any(|rewrite| {
+        let parts = pair.blur.parts(&release.texts.all(&rewrite.when));
+        let beside = parts.contains(condition) && parts.iter().any(|part| part != condition && about(part));
+        let instead =
+            |part: &Term| matches!(part, Term::Any(arms) if arms.contains(&otherwise) && arms.iter().any(about));
+        beside || parts.iter().any(instead)
+    })
 }
 
 fn condition(pair: &Pair, release: &Release, active: &Active) -> Term {

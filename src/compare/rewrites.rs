@@ -18,6 +18,10 @@ use crate::meaning::report::Grade;
 struct Case<'s> {
     to: Term,
     parts: BTreeSet<Term>,
+    /// The same, for people.
+    shown: BTreeSet<Term>,
+    /// What the function itself asks for.
+    own: BTreeSet<Term>,
     rewrite: &'s Rewrite,
     matched: bool,
 }
@@ -30,6 +34,8 @@ pub fn changes(pair: &Pair, old: &Meaning, new: &Meaning) -> Vec<Change> {
     let mut after = cases(pair, &pair.new, new);
     matched(&mut before, &mut after, |a, b| a.to == b.to && a.parts == b.parts);
     matched(&mut before, &mut after, |a, b| a.to == b.to && moved(a, b));
+    matched(&mut before, &mut after, |a, b| a.to == b.to && a.own == b.own && (a.rewrite.open || b.rewrite.open));
+    less_what_is_shared(&mut before, &mut after);
     // What one side says in fewer words: a case that another of the same value covers.
     covered(&mut before, &after);
     covered(&mut after, &before);
@@ -61,25 +67,22 @@ fn cases<'s>(pair: &Pair, release: &'s Release<'s>, meaning: &'s Meaning) -> Vec
     let mut out: Vec<Case> = Vec::new();
     for rewrite in &meaning.rewrites {
         let to = pair.blur.blurred(&release.texts.term(&rewrite.to));
-        let condition = pair.blur.blurred(&release.texts.all(&rewrite.when));
-        for parts in alternatives(condition) {
-            out.push(Case { to: to.clone(), parts, rewrite, matched: false });
+        let own = pair.parts(&release.texts.all(rewrite.own.as_ref().unwrap_or(&rewrite.when)));
+        for shown in alternatives(release.texts.all(&rewrite.when)) {
+            let parts = pair.parts(&Term::all(shown.iter().cloned()));
+            let shown = shown.into_iter().filter(|part| !pair.preamble.is_common(&pair.blur.blurred(part))).collect();
+            out.push(Case { to: to.clone(), parts, shown, own: own.clone(), rewrite, matched: false });
         }
     }
     out
 }
 
-/// The disjunctive normal form, as far as it stays small. Tests of what is no argument against several texts count as
-/// one alternative for each.
+/// The disjunctive normal form, as far as it stays small.
 fn alternatives(condition: Term) -> Vec<BTreeSet<Term>> {
     let mut out: Vec<Vec<Term>> = vec![Vec::new()];
     for part in condition.conjuncts() {
         let arms: Vec<Term> = match part {
             Term::Any(arms) => arms.into_iter().collect(),
-            Term::OneOf { subject, values, holds: true } if subject.fields().is_empty() => values
-                .into_iter()
-                .map(|v| Term::OneOf { subject: subject.clone(), values: BTreeSet::from([v]), holds: true })
-                .collect(),
             other => vec![other],
         };
         if out.len() * arms.len() > MAX_ALTERNATIVES {
@@ -92,8 +95,7 @@ fn alternatives(condition: Term) -> Vec<BTreeSet<Term>> {
             .flat_map(|parts| arms.iter().map(|arm| [&parts[..], std::slice::from_ref(arm)].concat()))
             .collect();
     }
-    let says_something = |part: &Term| !matches!(part, Term::Hole | Term::Literal(_));
-    out.into_iter().map(|parts| Term::all(parts).conjuncts().into_iter().filter(says_something).collect()).collect()
+    out.into_iter().map(|parts| Term::all(parts).conjuncts()).collect()
 }
 
 fn matched(before: &mut [Case], after: &mut [Case], same: impl Fn(&Case, &Case) -> bool) {
@@ -108,6 +110,60 @@ fn matched(before: &mut [Case], after: &mut [Case], same: impl Fn(&Case, &Case) 
     }
     for a in before.iter_mut().filter(|a| !a.matched) {
         a.matched = after.iter().any(|b| b.matched && same(a, b));
+    }
+}
+
+/// Where two cases differ in the list that one value is tested against, what both lists hold is no change.
+fn less_what_is_shared(before: &mut [Case], after: &mut [Case]) {
+    for a in before.iter_mut() {
+        for b in after.iter_mut() {
+            if a.matched || b.matched || a.to != b.to {
+                continue;
+            }
+            let (one, other) = match (only(&a.parts, &b.parts), only(&b.parts, &a.parts)) {
+                (Some(one), Some(other)) => (one.clone(), other.clone()),
+                _ => continue,
+            };
+            let (Some((subject, here)), Some((same, there))) = (listed(&one), listed(&other)) else { continue };
+            let shared: BTreeSet<Literal> = here.intersection(there).cloned().collect();
+            if subject == same && !shared.is_empty() {
+                a.lose(&one, &shared);
+                b.lose(&other, &shared);
+            }
+        }
+    }
+}
+
+/// The one part that the other condition does not have.
+fn only<'t>(parts: &'t BTreeSet<Term>, other: &'t BTreeSet<Term>) -> Option<&'t Term> {
+    let mut own = parts.difference(other);
+    own.next().filter(|_| own.next().is_none())
+}
+
+/// A value that must be in a list, and the list.
+fn listed(part: &Term) -> Option<(&Term, &BTreeSet<Literal>)> {
+    match part {
+        Term::OneOf { subject, values, holds: true } => Some((subject, values)),
+        _ => None,
+    }
+}
+
+impl Case<'_> {
+    /// Takes values out of a list that the condition asks for.
+    fn lose(&mut self, part: &Term, shared: &BTreeSet<Literal>) {
+        let Some((subject, values)) = listed(part) else { return };
+        let left: BTreeSet<Literal> = values.difference(shared).cloned().collect();
+        self.matched = left.is_empty();
+        let without = |part: &Term| match part {
+            Term::OneOf { subject, values: all, holds: true } if all == values => {
+                Term::OneOf { subject: subject.clone(), values: left.clone(), holds: true }
+            }
+            other => other.clone(),
+        };
+        let smaller = Term::OneOf { subject: Box::new(subject.clone()), values: left.clone(), holds: true };
+        self.shown = self.shown.iter().map(without).collect();
+        self.parts.remove(part);
+        self.parts.insert(smaller);
     }
 }
 
@@ -133,6 +189,7 @@ fn covered(cases: &mut [Case], others: &[Case]) {
 struct Merged<'s> {
     to: Term,
     parts: BTreeSet<Term>,
+    shown: BTreeSet<Term>,
     rewrite: &'s Rewrite,
 }
 
@@ -150,35 +207,49 @@ impl Merged<'_> {
         }
         out
     }
+
+    /// The value and its condition.
+    fn said(&self) -> String {
+        let parts: Vec<String> = self.shown.iter().map(ToString::to_string).collect();
+        let when = if parts.is_empty() { String::new() } else { format!(" when {}", conjunction(&parts)) };
+        format!("{}{when}", self.rewrite.to)
+    }
 }
 
 fn merged(cases: Vec<Case>) -> Vec<Merged> {
     let mut out: Vec<Merged> = Vec::new();
     for case in cases.into_iter().filter(|c| !c.matched) {
-        let joined = out.iter_mut().find_map(|known| {
-            if known.to != case.to {
-                return None;
-            }
-            let (mut here, mut there) = (known.parts.difference(&case.parts), case.parts.difference(&known.parts));
-            match (here.next(), there.next(), here.next(), there.next()) {
-                (None, None, _, _) => Some((known, None)),
-                (Some(a), Some(b), None, None) => {
-                    let (a, b) = (a.clone(), b.clone());
-                    Some((known, Some((a.clone(), Term::any([a, b])))))
-                }
-                _ => None,
-            }
+        let joined = out.iter_mut().filter(|known| known.to == case.to).find_map(|known| {
+            let parts = joined(&known.parts, &case.parts)?;
+            Some((known, parts))
         });
         match joined {
-            Some((known, Some((gone, come)))) => {
-                known.parts.remove(&gone);
-                known.parts.insert(come);
+            Some((known, parts)) => {
+                known.shown = self::joined(&known.shown, &case.shown).unwrap_or_else(|| {
+                    let all = |parts: &BTreeSet<Term>| Term::all(parts.iter().cloned());
+                    Term::any([all(&known.shown), all(&case.shown)]).conjuncts()
+                });
+                known.parts = parts;
             }
-            Some((_, None)) => {}
-            None => out.push(Merged { to: case.to, parts: case.parts, rewrite: case.rewrite }),
+            None => out.push(Merged { to: case.to, parts: case.parts, shown: case.shown, rewrite: case.rewrite }),
         }
     }
     out
+}
+
+/// Two conditions that differ in one part alone, or not at all, as one.
+fn joined(a: &BTreeSet<Term>, b: &BTreeSet<Term>) -> Option<BTreeSet<Term>> {
+    let (mut here, mut there) = (a.difference(b), b.difference(a));
+    match (here.next(), there.next(), here.next(), there.next()) {
+        (None, None, _, _) => Some(a.clone()),
+        (Some(one), Some(other), None, None) => {
+            let mut parts = a.clone();
+            parts.remove(one);
+            parts.insert(Term::any([one.clone(), other.clone()]));
+            Some(parts)
+        }
+        _ => None,
+    }
 }
 
 /// The pair that shares most: first of one value, then of one condition.
@@ -213,12 +284,13 @@ fn changed(pair: &Pair, meaning: &Meaning, a: &Merged, b: &Merged) -> Option<Cha
     } else {
         format!("{field} is set to {} where it was set to {}", b.rewrite.to, a.rewrite.to)
     };
-    let differs = a.to != b.to || pair.world.exceeds(&a.parts, &b.parts) || pair.world.exceeds(&b.parts, &a.parts);
+    let (before, after) = (pair.world.met_parts(&a.parts), pair.world.met_parts(&b.parts));
+    let differs = a.to != b.to || pair.world.exceeds(&before, &after) || pair.world.exceeds(&after, &before);
     let level = if harmless(pair, b) || models.is_some() || !differs { Level::Cosmetic } else { Level::Behaviour };
     Some(
         Change::new(Code::RewriteChanged, field, level, message)
             .with(a.fields().into_iter().chain(b.fields()))
-            .values(said(a.rewrite), said(b.rewrite))
+            .values(a.said(), b.said())
             .places(Some(&a.rewrite.at), Some(&b.rewrite.at))
             .grade(a.rewrite.grade.min(b.rewrite.grade)),
     )
@@ -249,12 +321,20 @@ fn other_models(pair: &Pair, a: &Merged, b: &Merged) -> Option<Models> {
     if a.to != b.to {
         return None;
     }
-    let (gone, come): (Vec<&Term>, Vec<&Term>) =
-        (a.parts.difference(&b.parts).collect(), b.parts.difference(&a.parts).collect());
+    // Every part that a command line of the old release can fail must be such a test.
+    let met = |parts: &BTreeSet<Term>, part: &Term| {
+        pair.world.possible(&Term::all(parts.iter().cloned().chain([part.clone().negated()])))
+    };
+    let gone: Vec<&Term> = a.parts.difference(&b.parts).collect();
+    let come: Vec<&Term> = b.parts.difference(&a.parts).collect();
     let all = || gone.iter().chain(&come);
-    let texts =
-        |parts: &[&Term]| parts.iter().map(|part| named_texts(part)).collect::<Option<Vec<_>>>().map(|t| t.concat());
-    let (before, after) = (texts(&gone)?, texts(&come)?);
+    let decide =
+        |parts: &[&Term], other: &BTreeSet<Term>| parts.iter().all(|p| named_texts(p).is_some() || !met(other, p));
+    if !decide(&gone, &b.parts) || !decide(&come, &a.parts) {
+        return None;
+    }
+    let texts = |parts: &[&Term]| parts.iter().filter_map(|part| named_texts(part)).flatten().collect::<Vec<String>>();
+    let (before, after) = (texts(&gone), texts(&come));
     let differs = |text: &&String| before.contains(text) != after.contains(text);
     let mut differing = before.iter().chain(&after).filter(differs).peekable();
     differing.peek()?;
@@ -262,7 +342,7 @@ fn other_models(pair: &Pair, a: &Merged, b: &Merged) -> Option<Models> {
         return None;
     }
     let excludes = |part: &&Term| matches!(part, Term::OneOf { holds: false, .. } | Term::Within { holds: false, .. });
-    Some(if all().all(excludes) { Models::Excluded } else { Models::Included })
+    Some(if all().filter(|p| named_texts(p).is_some()).all(excludes) { Models::Excluded } else { Models::Included })
 }
 
 /// The texts that a test of what is no argument names; `None` for any other part.
@@ -280,39 +360,40 @@ fn named_texts(part: &Term) -> Option<Vec<String>> {
 }
 
 fn removed(pair: &Pair, old: &Meaning, new: &Meaning, case: &Merged) -> Change {
-    let message = format!("{} is no longer set to {}{}", new.field, case.rewrite.to, when(case.rewrite));
+    let message = format!("{} is no longer set to {}", new.field, case.said());
     let level = if harmless(pair, case) { Level::Cosmetic } else { Level::Behaviour };
     Change::new(Code::RewriteRemoved, &new.field, level, message)
         .with(case.fields())
-        .values(said(case.rewrite), serde_json::Value::Null)
+        .values(case.said(), serde_json::Value::Null)
         .places(Some(&case.rewrite.at), Some(&new.at).filter(|_| old.field != new.field))
         .grade(case.rewrite.grade)
 }
 
 fn added(pair: &Pair, old: Option<&Meaning>, new: &Meaning, case: &Merged) -> Change {
-    let message = format!("{} is now set to {}{}", new.field, case.rewrite.to, when(case.rewrite));
+    let message = format!("{} is now set to {}", new.field, case.said());
     let unmet = harmless(pair, case) || pair.world.asks_for_unknown(&case.condition());
-    let level = if unmet || old.is_none() { Level::Cosmetic } else { Level::Behaviour };
+    let known = old.is_some_and(|old| of_a_new_kind(pair, old, case));
+    let level = if unmet || known || old.is_none() { Level::Cosmetic } else { Level::Behaviour };
     let before: Option<&Spot> = None;
     Change::new(Code::RewriteAdded, &new.field, level, message)
         .with(case.fields())
-        .values(serde_json::Value::Null, said(case.rewrite))
+        .values(serde_json::Value::Null, case.said())
         .places(before, Some(&case.rewrite.at))
         .grade(case.rewrite.grade)
+}
+
+/// Does a process compute, in a function that is new, what one of the old release computed already? Another kind of
+/// worker that is made like the others is most likely asked for by something new.
+fn of_a_new_kind(pair: &Pair, old: &Meaning, case: &Merged) -> bool {
+    let computed = !matches!(case.to, Term::Literal(_) | Term::Hole);
+    let is_same = |rewrite: &Rewrite| pair.blur.blurred(&pair.old.texts.term(&rewrite.to)) == case.to;
+    case.rewrite.stage == Stage::Start && computed && old.rewrites.iter().any(is_same)
 }
 
 /// Does no launch of the old release meet it? What happens while the server runs comes of a request.
 fn harmless(pair: &Pair, case: &Merged) -> bool {
     let tool = case.rewrite.grade < Grade::Proved && case.parts.is_empty();
     tool || case.rewrite.stage == Stage::Running || !pair.world.possible(&case.condition())
-}
-
-fn said(rewrite: &Rewrite) -> serde_json::Value {
-    format!("{}{}", rewrite.to, when(rewrite)).into()
-}
-
-fn when(rewrite: &Rewrite) -> String {
-    if rewrite.when.is_empty() { String::new() } else { format!(" when {}", conjunction(&rewrite.when)) }
 }
 
 /// Parts of a condition as one text.

@@ -7,6 +7,7 @@ use super::change::{Change, Level};
 use super::codes::Code;
 use super::rewrites::conjunction;
 use super::snapshot::{Division, Meaning};
+use super::term::Literal;
 use crate::meaning::report::Grade;
 
 /// Kinds of process that one launch puts into one process or several as it likes.
@@ -49,7 +50,7 @@ pub fn unit(old: &Meaning, new: &Meaning) -> Option<Change> {
     )
 }
 
-pub fn held(old: &Meaning, new: &Meaning) -> Option<Change> {
+pub fn held(pair: &Pair, old: &Meaning, new: &Meaning) -> Option<Change> {
     // What was not found on one side says nothing.
     if old.processes.is_empty() || new.processes.is_empty() {
         return None;
@@ -59,7 +60,9 @@ pub fn held(old: &Meaning, new: &Meaning) -> Option<Change> {
         return None;
     }
     let grade = old.scope_grade.min(new.scope_grade);
-    let level = if old.per != new.per && grade == Grade::Proved { Level::Behaviour } else { Level::Cosmetic };
+    let other_count = old.per != new.per && !one_more(pair, old, new);
+    let matters = other_count && is_amount(new) && grade == Grade::Proved;
+    let level = if matters { Level::Behaviour } else { Level::Cosmetic };
     let message = if old.per != new.per {
         format!("{} is held {} where it was held {}", new.field, per(&new.per), per(&old.per))
     } else {
@@ -71,6 +74,23 @@ pub fn held(old: &Meaning, new: &Meaning) -> Option<Change> {
             .places(Some(&old.at), Some(&new.at))
             .grade(grade),
     )
+}
+
+/// Is there only another axis, along which there is one process unless a new argument says otherwise?
+fn one_more(pair: &Pair, old: &Meaning, new: &Meaning) -> bool {
+    let factors = |m: &Meaning, release: &super::Release| {
+        let term = m.count.as_ref().map(|text| release.texts.term(text));
+        term.map(|t| t.fields().into_iter().map(str::to_owned).collect::<BTreeSet<String>>()).unwrap_or_default()
+    };
+    let (before, after) = (factors(old, &pair.old), factors(new, &pair.new));
+    let mut gained = after.difference(&before).peekable();
+    gained.peek().is_some() && before.is_subset(&after) && gained.all(|field| is_one(pair, field))
+}
+
+/// A new argument that is 1 unless it is given.
+fn is_one(pair: &Pair, field: &str) -> bool {
+    let one = |values: &BTreeSet<Literal>| values.iter().all(|v| v.number() == Some(1.0));
+    pair.world.new.contains(field) && pair.world.open.get(field).is_some_and(one)
 }
 
 fn kinds(processes: &BTreeSet<String>) -> BTreeSet<&str> {
@@ -94,6 +114,11 @@ fn said(kinds: &BTreeSet<&str>, axes: &BTreeSet<String>) -> serde_json::Value {
     format!("{}, {}", kinds.iter().copied().collect::<Vec<_>>().join(", "), per(axes)).into()
 }
 
+/// How many ranks there are, a port, a switch: nothing of these adds up or is shared out, whatever is computed with them.
+fn is_amount(meaning: &Meaning) -> bool {
+    meaning.unit.as_ref().is_some_and(|unit| AMOUNTS.contains(&unit.name.as_str()))
+}
+
 pub fn divided(pair: &Pair, old: &Meaning, new: &Meaning) -> Option<Change> {
     let divisors = |all: &[Division]| all.iter().map(|d| pair.renamed(&d.by)).collect::<BTreeSet<String>>();
     let (a, b) = (divisors(&old.divided_by), divisors(&new.divided_by));
@@ -105,13 +130,9 @@ pub fn divided(pair: &Pair, old: &Meaning, new: &Meaning) -> Option<Change> {
     };
     let grade = old.scope_grade.min(new.scope_grade);
     // A new divisor that is 1 unless it is given shares nothing out.
-    let inert = |by: &String| {
-        pair.world.new.get(by).is_some_and(|default| default.as_ref().and_then(|d| d.number()) == Some(1.0))
-    };
-    let harmless = a.is_subset(&b) && b.difference(&a).all(inert);
-    // How many ranks there are, a port, a switch: nothing of these is shared out, whatever is computed with them.
-    let amount = new.unit.as_ref().is_some_and(|unit| AMOUNTS.contains(&unit.name.as_str()));
-    let level = if harmless || !amount || grade < Grade::Inferred { Level::Cosmetic } else { Level::Behaviour };
+    let harmless = a.is_subset(&b) && b.difference(&a).all(|by| is_one(pair, by));
+    let matters = !harmless && is_amount(new) && grade == Grade::Proved;
+    let level = if matters { Level::Behaviour } else { Level::Cosmetic };
     let message = format!(
         "{} is shared out over {} where it was over {}",
         new.field,

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::parse::Reader;
 use super::term::{Literal, Term};
 use crate::meaning::beside::{Beside, Call, Function, Meanings, Stage};
-use crate::meaning::report::{Constraint, FieldReport, Grade, SourceInfo};
+use crate::meaning::report::{Constraint, FieldReport, Grade, SourceInfo, Write};
 
 pub const SCHEMA: &str = "argtrace/snapshot/1";
 
@@ -121,6 +121,9 @@ pub struct Meaning {
     /// The rank axes along which separate processes each hold the whole value.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub per: BTreeSet<String>,
+    /// How many processes hold it, as an expression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<String>,
     #[serde(default, skip_serializing_if = "is_unknown")]
     pub scope_grade: Grade,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -211,6 +214,12 @@ pub struct Rewrite {
     pub function: String,
     #[serde(default, skip_serializing_if = "is_resolution")]
     pub stage: Stage,
+    /// The part of the condition that stands in the function itself, where its callers add to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<Vec<String>>,
+    /// Not all callers of the function are known, and so not all that must hold.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub open: bool,
     pub at: Spot,
     #[serde(default = "proved", skip_serializing_if = "is_proved")]
     pub grade: Grade,
@@ -307,6 +316,12 @@ pub struct Check {
     pub function: String,
     #[serde(default, skip_serializing_if = "is_resolution")]
     pub stage: Stage,
+    /// The part of the condition that stands in the function itself, where its callers add to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<Vec<String>>,
+    /// Not all callers of the function are known, and so not all that must hold.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub open: bool,
     pub at: Spot,
     #[serde(default = "proved", skip_serializing_if = "is_proved")]
     pub grade: Grade,
@@ -371,6 +386,7 @@ impl Builder<'_> {
             }),
             processes: field.scope.processes.iter().cloned().collect(),
             per: field.scope.per.iter().cloned().collect(),
+            count: field.scope.count.as_ref().map(canonical),
             scope_grade: field.scope.grade,
             divided_by: self.divisions(field),
             rewrites: self.rewrites(field, beside),
@@ -410,15 +426,28 @@ impl Builder<'_> {
     /// Each value that is written, with its condition; `a if test else b` is two.
     fn rewrites(&self, field: &FieldReport, beside: &Beside) -> Vec<Rewrite> {
         let mut out = Vec::new();
+        // What puts the field's own value back makes all that its function writes a loan.
+        let kept = Term::Field(field.field.clone());
+        let restores = |w: &&Write| self.reader.term(&w.to) == kept;
+        let lent: FxHashSet<&str> =
+            field.writes.iter().flatten().filter(restores).map(|w| w.function.as_str()).collect();
         for (i, write) in field.writes.iter().flatten().enumerate() {
+            if lent.contains(write.function.as_str()) {
+                continue;
+            }
             let lasting = beside.rewritten_when.get(i).unwrap_or(&write.guard);
-            let around = beside.functions.get(&(write.path.clone(), write.line));
+            let around = beside.around.get(&(write.path.clone(), write.line)).map(|a| &a.function);
             let own = self.reader.all(lasting.iter().map(String::as_str));
-            let ways = self.each_way(around, self.reader.term(&write.to), own);
-            for (to, when) in ways.into_iter().flat_map(|(value, when)| arms(value, when)) {
+            let ways = self.each_way(around, self.reader.term(&write.to), own.clone());
+            let within = texts_of(own);
+            let written = ways.into_iter().flat_map(|(value, when)| arms(value, when));
+            for (to, when) in written.filter(|(to, _)| *to != kept) {
+                let when = texts_of(when);
                 out.push(Rewrite {
                     to: to.to_string(),
-                    when: texts_of(when),
+                    own: (when != within).then(|| within.clone()),
+                    open: around.is_none_or(|f| f.calls.is_none()),
+                    when,
                     function: write.function.clone(),
                     stage: around.map_or(Stage::Start, |f| f.stage),
                     at: Spot::new(&write.path, write.line),
@@ -433,7 +462,7 @@ impl Builder<'_> {
     /// A value and its condition for each way in which the function around is called: parameters that are constants
     /// there are replaced, and what cannot happen is left out.
     fn each_way(&self, around: Option<&Function>, value: Term, when: Term) -> Vec<(Term, Term)> {
-        let calls = around.map(|f| f.calls.as_slice()).unwrap_or_default();
+        let calls = around.and_then(|f| f.calls.as_deref()).unwrap_or_default();
         if calls.is_empty() {
             return vec![(value, when)];
         }
@@ -525,8 +554,18 @@ impl Builder<'_> {
             for constraint in &field.constraints {
                 let Some((outcome, subject, condition)) = self.condition(constraint) else { continue };
                 let at = Spot::new(&constraint.path, constraint.line);
-                let around = beside.functions.get(&(constraint.path.clone(), constraint.line));
-                let subject: Vec<String> = subject.fields().into_iter().map(str::to_owned).collect();
+                let place = beside.around.get(&(constraint.path.clone(), constraint.line));
+                let around = place.map(|a| &a.function);
+                // A constraint tells the nearest conditions; a change of an outer one is one of the check.
+                let outer = place.map(|a| self.reader.all(a.when.iter().map(String::as_str)));
+                let condition = match outer {
+                    Some(outer) if outcome != Outcome::Clamp => Term::all([condition, outer]),
+                    _ => condition,
+                };
+                // In the order in which the code asks.
+                let mut subject: Vec<String> = subject.fields().into_iter().map(str::to_owned).collect();
+                subject.sort_by_key(|name| constraint.condition.find(name.as_str()));
+                let own = texts_of(condition.clone());
                 let condition = match outcome {
                     Outcome::Clamp => condition,
                     _ => {
@@ -534,11 +573,11 @@ impl Builder<'_> {
                         Term::any(ways.into_iter().map(|(_, when)| when))
                     }
                 };
-                let mut named = subject.clone();
                 let when = texts_of(condition.clone());
-                named.extend(condition.fields().into_iter().map(str::to_owned));
                 let check = out.entry((at.clone(), outcome, when.clone())).or_insert_with(|| Check {
                     outcome,
+                    own: (when != own).then_some(own),
+                    open: around.is_none_or(|f| f.calls.is_none()),
                     when,
                     message: constraint.message.as_deref().map(unwrapped),
                     subject,
@@ -548,14 +587,22 @@ impl Builder<'_> {
                     at,
                     grade: constraint.grade,
                 });
-                check.fields.extend(named);
                 check.fields.push(field.field.clone());
                 check.grade = check.grade.max(constraint.grade);
             }
         }
         let mut out: Vec<Check> = out.into_values().collect();
         for check in &mut out {
+            // Those that the code tests, and those that only lead there.
+            let tested: Vec<String> = self
+                .reader
+                .all(check.when.iter().map(String::as_str))
+                .fields()
+                .into_iter()
+                .map(str::to_owned)
+                .collect();
             let mut seen = FxHashSet::default();
+            check.fields.extend(tested);
             check.fields.retain(|f| seen.insert(f.clone()));
         }
         out

@@ -185,8 +185,7 @@ impl Term {
                 }
             }
         }
-        let flat = join_tests(flat, true);
-        let flat = without_implied(flat);
+        let flat = without_implied(within_bounds(join_tests(flat, true)));
         let never = |part: &Term| match part {
             Term::OneOf { values, holds: true, .. } if values.is_empty() => true,
             Term::Literal(literal) => !literal.truth(),
@@ -222,9 +221,16 @@ impl Term {
             }
         }
         let flat = join_tests(flat, false);
+        let common = common_parts(&flat);
+        if !common.is_empty() {
+            let rest = |arm: Term| Term::all(arm.conjuncts().difference(&common).cloned());
+            let rest = Term::any(flat.into_iter().map(rest).collect::<Vec<Term>>());
+            return Term::all(common.iter().cloned().chain([rest]).collect::<Vec<Term>>());
+        }
         match flat.len() {
             0 => Term::Literal(Literal::Bool(false)),
             1 => flat.into_iter().next().unwrap_or(Term::Hole),
+            _ if flat.iter().any(|arm| arm.literal().is_some_and(Literal::truth)) => Term::Literal(Literal::Bool(true)),
             _ => Term::Any(flat),
         }
     }
@@ -304,6 +310,23 @@ impl Term {
     }
 }
 
+/// The parts that all arms of a disjunction ask for: `a and b or a and c` is `a and (b or c)`.
+fn common_parts(arms: &BTreeSet<Term>) -> BTreeSet<Term> {
+    let parts = |arm: &Term| match arm {
+        Term::All(parts) => parts.clone(),
+        other => BTreeSet::from([other.clone()]),
+    };
+    let mut rest = arms.iter();
+    let Some(mut common) = rest.next().map(parts).filter(|_| arms.len() > 1) else { return BTreeSet::new() };
+    for arm in rest {
+        match arm {
+            Term::All(parts) => common.retain(|part| parts.contains(part)),
+            other => common.retain(|part| part == other),
+        }
+    }
+    common
+}
+
 /// Tests of one subject against constants as one test: in a conjunction those that hold are met, in a disjunction joined.
 fn join_tests(parts: BTreeSet<Term>, all: bool) -> BTreeSet<Term> {
     let mut joined: Vec<(Box<Term>, bool, BTreeSet<Literal>)> = Vec::new();
@@ -326,6 +349,37 @@ fn join_tests(parts: BTreeSet<Term>, all: bool) -> BTreeSet<Term> {
     }
     out.extend(joined.into_iter().map(|(subject, holds, values)| Term::OneOf { subject, values, holds }));
     out
+}
+
+/// Of several bounds on one value the narrowest, and no disjunction of which an arm holds anyway.
+fn within_bounds(parts: BTreeSet<Term>) -> BTreeSet<Term> {
+    let bound = |part: &Term| match part {
+        Term::Compare { order, left, right } => Some((*order, (**left).clone(), right.literal()?.number()?)),
+        _ => None,
+    };
+    let bounds: Vec<(Order, Term, f64)> = parts.iter().filter_map(bound).collect();
+    // Does another bound say as much? `x > 2` says `x > 1` and `x >= 2`.
+    let says = |part: &Term, strictly: bool| {
+        let Some((order, left, value)) = bound(part) else { return false };
+        bounds.iter().any(|(other, of, limit)| {
+            if *of != left || (strictly && (*other, *limit) == (order, value)) {
+                return false;
+            }
+            match (order, other) {
+                (Order::Greater, Order::Greater) | (Order::AtLeast, Order::AtLeast | Order::Greater) => *limit >= value,
+                (Order::Greater, Order::AtLeast) => *limit > value,
+                (Order::Less, Order::Less) | (Order::AtMost, Order::AtMost | Order::Less) => *limit <= value,
+                (Order::Less, Order::AtMost) => *limit < value,
+                _ => false,
+            }
+        })
+    };
+    let holds = |arm: &Term| parts.contains(arm) || says(arm, false);
+    let idle = |part: &Term| match part {
+        Term::Any(arms) => arms.iter().any(holds),
+        other => says(other, true),
+    };
+    parts.iter().filter(|part| !idle(part)).cloned().collect()
 }
 
 /// A conjunction without what a test of the same subject settles: `x in ["a"] and x != "b"` is `x in ["a"]`.

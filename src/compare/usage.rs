@@ -1,8 +1,6 @@
-//! Which arguments the text of a launch uses, and which changes matter to it.
+//! Which arguments a launch gives, and which changes matter to it.
 //!
-//! Every word of the shape of a flag counts, whatever the file is (a shell script, a Dockerfile, a manifest), and in YAML
-//! every key that is an argument's name: too many is a change more to read, too few is one that is missed. Comments do
-//! not count.
+//! A flag is meant as either release's parser would take it: in full, or as the beginning of one flag alone.
 
 use std::collections::BTreeSet;
 
@@ -19,14 +17,9 @@ pub struct Usage {
 }
 
 impl Usage {
-    pub fn of(texts: &[String], releases: [&Snapshot; 2], defaults: bool) -> Usage {
-        let mut fields = BTreeSet::new();
-        for word in texts.iter().flat_map(|text| words(text)) {
-            for release in releases {
-                fields.extend(meant(release, &word).map(str::to_owned));
-            }
-        }
-        Usage { fields, defaults }
+    pub fn of(given: &[Given], releases: [&Snapshot; 2], defaults: bool) -> Usage {
+        let meant = |given| releases.into_iter().flat_map(move |release| meant(release, given));
+        Usage { fields: given.iter().flat_map(meant).map(str::to_owned).collect(), defaults }
     }
 
     pub fn keeps(&self, change: &Change) -> bool {
@@ -51,40 +44,21 @@ const OF_A_GIVEN_VALUE: &[Code] = &[
     Code::Deprecated,
 ];
 
-/// A word that can name an argument.
-enum Word {
+/// What names an argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// On the command line, as written.
     Flag(String),
+    /// In the server's own configuration file, with underscores.
     Key(String),
 }
 
-fn words(text: &str) -> Vec<Word> {
-    let mut out = Vec::new();
-    for line in text.lines() {
-        let line = line.split(" #").next().unwrap_or(line);
-        if line.trim_start().starts_with('#') {
-            continue;
-        }
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        for word in line.split(|c: char| !is_part(c)) {
-            if word.len() > 2 && word.starts_with("--") {
-                out.push(Word::Flag(word.to_owned()));
-            }
-        }
-        if let Some((key, _)) = line.trim_start().trim_start_matches("- ").split_once(':')
-            && !key.is_empty()
-            && key.chars().all(is_part)
-        {
-            out.push(Word::Key(key.replace('-', "_")));
-        }
-    }
-    out
-}
-
-/// The argument that a word sets: by its flag in full, else by the one flag that it begins.
-fn meant<'s>(release: &'s Snapshot, word: &Word) -> Option<&'s str> {
-    let flag = match word {
-        Word::Key(key) => return release.field(key).map(|m| m.field.as_str()),
-        Word::Flag(flag) => flag.as_str(),
+/// The argument that is set: by its flag in full, else by the one flag that it begins.
+fn meant<'s>(release: &'s Snapshot, given: &Given) -> Option<&'s str> {
+    let flag = match given {
+        Given::Key(key) if release.field(key).is_some() => return release.field(key).map(|m| m.field.as_str()),
+        Given::Key(key) => &format!("--{}", key.replace('_', "-")),
+        Given::Flag(flag) => flag,
     };
     let retired = release.retired_flags.iter().map(|r| (r.flag.as_str(), r.field.as_str()));
     let all = || {
@@ -94,8 +68,8 @@ fn meant<'s>(release: &'s Snapshot, word: &Word) -> Option<&'s str> {
             .flat_map(|m| m.flags.iter().map(|f| (f.as_str(), m.field.as_str())))
             .chain(retired.clone())
     };
-    let exact = all().find(|(known, _)| *known == flag);
-    let mut begun = all().filter(|(known, _)| known.starts_with(flag));
+    let exact = all().find(|(known, _)| *known == flag.as_str());
+    let mut begun = all().filter(|(known, _)| known.starts_with(flag.as_str()));
     exact.or_else(|| begun.next().filter(|_| begun.next().is_none())).map(|(_, field)| field)
 }
 
@@ -116,16 +90,16 @@ mod tests {
         }
     }
 
-    fn used(text: &str) -> Vec<String> {
+    fn used(given: &[Given]) -> Vec<String> {
         let release = release();
-        Usage::of(&[text.to_owned()], [&release, &release], false).fields.into_iter().collect()
+        Usage::of(given, [&release, &release], false).fields.into_iter().collect()
     }
 
     #[test]
-    fn flags_are_found_in_any_file() {
-        assert_eq!(used("python -m server --entries=3 \\\n  --mo a"), ["mode", "size"]);
-        assert_eq!(used("args: [\"--mode\", \"a\"]"), ["mode"]);
-        assert_eq!(used("size: 3\n# mode: a"), ["size"]);
-        assert_eq!(used("# --mode a\nrun --sizes --m3 # --size"), Vec::<String>::new());
+    fn what_is_given_is_meant_as_the_parser_takes_it() {
+        let flag = |text: &str| Given::Flag(text.to_owned());
+        assert_eq!(used(&[flag("--entries"), flag("--mo")]), ["mode", "size"]);
+        assert_eq!(used(&[Given::Key("entries".into())]), ["size"]);
+        assert_eq!(used(&[flag("--sizes"), flag("--m3"), Given::Key("other".into())]), Vec::<String>::new());
     }
 }

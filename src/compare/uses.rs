@@ -117,7 +117,8 @@ fn alike(gone: &BTreeMap<&Term, &&Use>, come: &BTreeMap<&Term, &&Use>) -> Option
 /// The term with its constants left out.
 fn form(term: &Term) -> Term {
     term.map(&|part| match part {
-        Term::Literal(Literal::Int(_) | Literal::Float(_)) => Term::Literal(Literal::Int(0)),
+        // Any number stands for all; not 0, which a disjunction drops.
+        Term::Literal(Literal::Int(_) | Literal::Float(_)) => Term::Literal(Literal::Int(1)),
         Term::OneOf { subject, values, holds } if values.iter().any(|v| matches!(v, Literal::Str(_))) => {
             // A list that gained a member is the same test; another single value is another.
             let values = if values.len() > 1 { BTreeSet::new() } else { values };

@@ -10,17 +10,44 @@ use std::collections::BTreeSet;
 use super::term::{Literal, Order, Term};
 
 pub struct World {
-    /// New arguments, and what they are where they are not given; `None` if the code computes it.
-    pub new: FxHashMap<String, Option<Literal>>,
-    /// The same for arguments that are gone: a command line that sets one fails, so no other rule matters to it.
-    pub gone: FxHashMap<String, Option<Literal>>,
-    /// For an old argument with fixed choices, the values that it can have.
+    /// The values that an argument can have: those that were open to it, or, of one that only one release has, those that
+    /// it has unset.
     pub open: FxHashMap<String, BTreeSet<Literal>>,
+    /// Arguments that only the new release has.
+    pub new: FxHashSet<String>,
+    /// Values that an argument could not be given in the old release, and that it did not set either.
+    pub newer: FxHashMap<String, BTreeSet<Literal>>,
     /// Texts that the old release knows; a model that it never names may be a new one.
     pub known: FxHashSet<String>,
 }
 
 impl World {
+    /// The condition without what a launch of the old release cannot bring: values that an argument could not have, and,
+    /// where the subject is no argument, texts that the old release never names: models, most likely newer ones.
+    pub fn met(&self, condition: &Term) -> Term {
+        condition.map(&|part| match part {
+            Term::OneOf { subject, values, holds } => {
+                let newer = |value: &Literal| match (&*subject, value) {
+                    (Term::Field(name), value) => self.newer.get(name).is_some_and(|newer| newer.contains(value)),
+                    (subject, Literal::Str(text)) => subject.fields().is_empty() && !self.known.contains(text),
+                    _ => false,
+                };
+                let values: BTreeSet<Literal> = values.into_iter().filter(|v| !newer(v)).collect();
+                if values.is_empty() {
+                    Term::Literal(Literal::Bool(!holds))
+                } else {
+                    Term::OneOf { subject, values, holds }
+                }
+            }
+            other => other,
+        })
+    }
+
+    /// The parts of a condition that a launch of the old release can meet.
+    pub fn met_parts(&self, parts: &BTreeSet<Term>) -> BTreeSet<Term> {
+        self.met(&Term::all(parts.iter().cloned())).conjuncts()
+    }
+
     /// Can the condition hold?
     pub fn possible(&self, condition: &Term) -> bool {
         self.truth(condition) != Some(false)
@@ -88,14 +115,34 @@ impl World {
         }
     }
 
-    /// The value, where it hangs on new arguments and constants alone.
+    /// The value, where there can be but one.
     fn value(&self, term: &Term) -> Option<Literal> {
         match term {
             Term::Literal(literal) => Some(literal.clone()),
-            Term::Field(name) => self.new.get(name).or_else(|| self.gone.get(name))?.clone(),
+            Term::Field(name) => {
+                let open = self.open.get(name)?;
+                open.first().filter(|_| open.len() == 1).cloned()
+            }
+            Term::Binary(op, left, right) => computed(op, &self.value(left)?, &self.value(right)?),
             _ => None,
         }
     }
+}
+
+/// What whole numbers come to.
+fn computed(op: &str, left: &Literal, right: &Literal) -> Option<Literal> {
+    let (Literal::Int(a), Literal::Int(b)) = (left, right) else { return None };
+    let value = match op {
+        "+" => a.checked_add(*b),
+        "-" => a.checked_sub(*b),
+        "*" => a.checked_mul(*b),
+        "//" => a.checked_div_euclid(*b).filter(|_| *b > 0),
+        "%" => a.checked_rem_euclid(*b).filter(|_| *b > 0),
+        "&" => Some(a & b),
+        "|" => Some(a | b),
+        _ => None,
+    };
+    value.map(Literal::Int)
 }
 
 /// The truth of a conjunction (which one `false` decides) or disjunction (one `true`), of which parts can be unknown.

@@ -22,8 +22,16 @@ pub struct Beside {
     pub uses: Vec<Use>,
     /// The conditions of each rewrite in its function, where failing one ends the launch left out.
     pub rewritten_when: Vec<Vec<String>>,
-    /// The functions around rewrites and checks, by place.
-    pub functions: BTreeMap<(String, u32), Function>,
+    /// What stands around rewrites and checks, by place.
+    pub around: BTreeMap<(String, u32), Around>,
+}
+
+/// What stands around a place.
+#[derive(Clone, Debug)]
+pub struct Around {
+    pub function: Function,
+    /// The conditions of the statement in its function, where failing one ends the launch left out.
+    pub when: Vec<String>,
 }
 
 /// What the code asks of the value, or makes of it, with the field's name in place of the value's.
@@ -42,8 +50,8 @@ pub struct Function {
     /// `Class.method` or `function`.
     pub name: String,
     pub stage: Stage,
-    /// The places that call it; empty where not all are known, or one calls it as it is without a condition.
-    pub calls: Vec<Call>,
+    /// The ways in which it is called: `None` where not all are known, none where one has no condition.
+    pub calls: Option<Vec<Call>>,
 }
 
 /// One way in which a function is called.

@@ -117,7 +117,7 @@ impl Analysis {
 
     /// What bears on the values of a launch.
     pub fn bearing(&self, fields: &[String], begin: Begin) -> Vec<FieldReport> {
-        self.each(fields, begin, bearing)
+        self.each(fields, begin, || bearing)
     }
 
     /// The same fields as a list, without the places on their ways.
@@ -134,8 +134,8 @@ impl Analysis {
             let setup = setup::Setup::default();
             move |facts: &Facts| {
                 let report = meaning(facts);
-                let functions = setup.functions(facts.shared, &report);
-                (report, Beside { uses: uses::of(facts), rewritten_when: setup::rewritten_when(facts), functions })
+                let around = setup.around(facts.shared, &report);
+                (report, Beside { uses: uses::of(facts), rewritten_when: setup::rewritten_when(facts), around })
             }
         });
         let mut said: FxHashMap<String, _> = said.into_iter().map(|pair| (pair.0.field.clone(), pair)).collect();

@@ -8,6 +8,7 @@ use super::facts::Facts;
 use super::report::{DividedWhen, Grade, Place, Scope, Sink, Unit};
 use crate::flow::graph::{EdgeKind, Kind, Op, Slot};
 use crate::flow::guards;
+use crate::flow::trace::{Arrival, StateId};
 use crate::program::ExprRef;
 use crate::syntax::ir::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -114,6 +115,16 @@ fn total(facts: &Facts, unit: &Unit, sinks: &[Sink], count: Option<&str>) -> Opt
     }
 }
 
+/// Is what is divided a quotient that the value was the divisor of? `total // size // ranks` shares out the total.
+fn is_divisor(facts: &Facts, id: StateId) -> bool {
+    let right = |arrival: &Arrival| {
+        let op = arrival.op.map(|(_, op)| op);
+        matches!(op, Some(Op::Binary { op: BinOp::Div | BinOp::FloorDiv, left: false, .. }))
+    };
+    let arrivals = &facts.trace.state(id).arrivals;
+    !arrivals.is_empty() && arrivals.iter().all(right)
+}
+
 fn divisions(facts: &Facts) -> Vec<DividedWhen> {
     let shared = facts.shared;
     let mut out: Vec<DividedWhen> = Vec::new();
@@ -127,6 +138,9 @@ fn divisions(facts: &Facts) -> Vec<DividedWhen> {
             else {
                 continue;
             };
+            if is_divisor(facts, arrival.from) {
+                continue;
+            }
             let divisor = ExprRef { file, expr: other };
             let origins = shared.origins.of(divisor);
             let Some(by) = origins.iter().find(|o| !o.condition && shared.program().profile.counts_ranks(&o.field))

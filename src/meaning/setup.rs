@@ -4,7 +4,7 @@
 //! a request brings about, no launch. Callers are followed by name for a few steps: cheap, and enough to tell a step of the
 //! start from a handler. It serves the comparison of trees.
 
-use super::beside::{Call, Function, Stage};
+use super::beside::{Around, Call, Function, Stage};
 use super::facts::{Facts, Shared};
 use super::report::FieldReport;
 use crate::flow::guards::{self, Guard};
@@ -27,26 +27,28 @@ const CONSTRUCTORS: &[&str] = &["__init__", "__post_init__", "__new__"];
 #[derive(Default)]
 pub struct Setup {
     starts: RefCell<FxHashMap<FuncRef, bool>>,
-    called: RefCell<FxHashMap<FuncRef, Vec<Call>>>,
+    called: RefCell<FxHashMap<FuncRef, Option<Vec<Call>>>>,
 }
 
 impl Setup {
-    /// The functions around the rewrites and checks of a field.
-    pub fn functions(&self, shared: &Shared, report: &FieldReport) -> BTreeMap<(String, u32), Function> {
+    /// What stands around the rewrites and checks of a field.
+    pub fn around(&self, shared: &Shared, report: &FieldReport) -> BTreeMap<(String, u32), Around> {
         let writes = report.writes.iter().flatten().map(|w| (&w.path, w.line));
         let checks = report.constraints.iter().map(|c| (&c.path, c.line));
         let mut out = BTreeMap::new();
         for (path, line) in writes.chain(checks) {
             let module = path.strip_suffix(".py").unwrap_or(path).replace('/', ".");
             let Some(file) = shared.program().file_by_module(Sym::from(&module)) else { continue };
-            let Some(func) = around(shared.ir(file), line) else { continue };
+            let ir = shared.ir(file);
+            let Some(func) = function_at(ir, line) else { continue };
+            let when = statement_at(ir, func, line).map(|stmt| lasting(shared, file, guards::of_stmt(ir, stmt)));
             let func = FuncRef { file, func };
             let function = Function {
-                name: shared.ir(file).qualified_name(Scope::Func(func.func)),
+                name: ir.qualified_name(Scope::Func(func.func)),
                 stage: self.stage(shared, func),
                 calls: self.calls(shared, func, MAX_STEPS),
             };
-            out.insert((path.clone(), line), function);
+            out.insert((path.clone(), line), Around { function, when: when.unwrap_or_default() });
         }
         out
     }
@@ -85,12 +87,12 @@ impl Setup {
     }
 
     /// The ways in which a function is called, with the conditions of the functions around the calls.
-    fn calls(&self, shared: &Shared, func: FuncRef, steps: u32) -> Vec<Call> {
+    fn calls(&self, shared: &Shared, func: FuncRef, steps: u32) -> Option<Vec<Call>> {
         if let Some(known) = self.called.borrow().get(&func) {
             return known.clone();
         }
-        self.called.borrow_mut().insert(func, Vec::new());
-        let out = self.find_calls(shared, func, steps).unwrap_or_default();
+        self.called.borrow_mut().insert(func, None);
+        let out = self.find_calls(shared, func, steps);
         if steps == MAX_STEPS {
             self.called.borrow_mut().insert(func, out.clone());
         } else {
@@ -99,17 +101,23 @@ impl Setup {
         out
     }
 
-    /// `None` if one call says nothing, or not all are known.
     fn find_calls(&self, shared: &Shared, func: FuncRef, steps: u32) -> Option<Vec<Call>> {
         let program = shared.program();
         let name = program.func(func).name;
-        if steps == 0 || CONSTRUCTORS.contains(&name.as_str()) || program.files_defining_function(name) != [func.file] {
+        if CONSTRUCTORS.contains(&name.as_str()) {
+            return Some(Vec::new());
+        }
+        if steps == 0 || program.files_defining_function(name) != [func.file] {
+            return None;
+        }
+        let sites: Vec<_> = callers(shared, func).into_iter().filter(|(_, by)| *by != func).collect();
+        if sites.is_empty() || sites.len() > MAX_SITES {
             return None;
         }
         let mut out = Vec::new();
-        for (call, by) in callers(shared, func).into_iter().filter(|(_, by)| *by != func) {
+        for (call, by) in sites {
             let own = Call { when: conditions(shared, call), with: constants(shared, call, func) };
-            let above = self.calls(shared, by, steps - 1);
+            let above = self.calls(shared, by, steps - 1)?;
             if above.is_empty() {
                 out.push(own);
             } else {
@@ -118,8 +126,14 @@ impl Setup {
                 out.extend(above.into_iter().map(within));
             }
         }
-        let says_something = |call: &Call| !(call.when.is_empty() && call.with.is_empty());
-        (!out.is_empty() && out.len() <= MAX_SITES && out.iter().all(says_something)).then_some(out)
+        if out.len() > MAX_SITES {
+            return None;
+        }
+        let says_nothing = |call: &Call| call.when.is_empty() && call.with.is_empty();
+        if out.iter().any(says_nothing) {
+            out.clear();
+        }
+        Some(out)
     }
 }
 
@@ -165,9 +179,13 @@ pub fn rewritten_when(facts: &Facts) -> Vec<Vec<String>> {
 
 /// The conditions of an expression in its function. One whose failure raises is none for what goes on.
 fn conditions(shared: &Shared, at: ExprRef) -> Vec<String> {
-    let ir = shared.ir(at.file);
-    let lasting = guards::of_expr(ir, at.expr).into_iter().filter(|g| !(g.early_exit && raises(ir, g)));
-    lasting.map(|g| shared.guard_text(at.file, &g)).collect()
+    lasting(shared, at.file, guards::of_expr(shared.ir(at.file), at.expr))
+}
+
+fn lasting(shared: &Shared, file: FileId, guards: Vec<Guard>) -> Vec<String> {
+    let ir = shared.ir(file);
+    let lasting = guards.into_iter().filter(|g| !(g.early_exit && raises(ir, g)));
+    lasting.map(|g| shared.guard_text(file, &g)).collect()
 }
 
 /// Does an early exit end in an error?
@@ -191,8 +209,15 @@ fn is_resolution(shared: &Shared, func: FuncRef) -> bool {
         || program.profile.home_kind(&program.file(func.file).path).is_some()
 }
 
+/// The innermost statement of a function that holds the line.
+fn statement_at(ir: &FileIr, func: FuncId, line: u32) -> Option<StmtId> {
+    let holds = |s: &StmtNode| s.scope == Scope::Func(func) && s.span.line <= line && line <= s.span.end_line;
+    let found = ir.stmts.iter().enumerate().filter(|(_, s)| holds(s)).max_by_key(|(_, s)| (s.span.line, s.span.start));
+    found.map(|(i, _)| StmtId(i as u32))
+}
+
 /// The innermost function whose text holds the line.
-fn around(ir: &FileIr, line: u32) -> Option<FuncId> {
+fn function_at(ir: &FileIr, line: u32) -> Option<FuncId> {
     let holds = |f: &Func| f.name != "<lambda>" && f.span.line <= line && line <= f.span.end_line;
     let found = ir.funcs.iter().enumerate().filter(|(_, f)| holds(f)).max_by_key(|(_, f)| f.span.line);
     found.map(|(i, _)| FuncId(i as u32))
