@@ -136,7 +136,11 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
     })
 }
 
-fn run_command<B: Backend + Comparing + Launching>(cli: &Cli, backend: &B, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+fn run_command<B: Backend + Comparing + Launching>(
+    cli: &Cli,
+    backend: &B,
+    console: &mut Console<'_>,
+) -> anyhow::Result<Exit> {
     if let Some(jobs) = cli.options.jobs {
         rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build_global().map_err(|error| {
             UsageError::new(format!("cannot start {jobs} threads: {error}"), "give a smaller --jobs")

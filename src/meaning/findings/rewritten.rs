@@ -26,7 +26,11 @@ pub fn find(facts: &Facts) -> Vec<Finding> {
         }
         let tests = conditions(facts, write);
         let models = models(facts, write).map_or(String::new(), |m| format!(" for {m}"));
-        let when = if tests.is_empty() { String::new() } else { format!(", when {}", constraints::all_of(&tests)) };
+        let when = if tests.is_empty() {
+            String::new()
+        } else {
+            format!(", when {}", constraints::nearest_of(&tests, constraints::MAX_CONDITION))
+        };
         let place = shared.place(write.at);
         let message = format!("{} replaces a given value by {to}{models}{when}", shared.function_name(write.at));
         out.push((to, finding(table::REWRITTEN_SILENTLY, message, &place.path, place.line)));
@@ -47,7 +51,12 @@ fn conditions(facts: &Facts, write: &Access) -> Vec<String> {
         out.extend(constraints::nearest_guards(facts, write.at.file, stmt));
     }
     let mut known = Vec::new();
-    out.retain(|t| !known.contains(t) && { known.push(t.clone()); true });
+    out.retain(|t| {
+        !known.contains(t) && {
+            known.push(t.clone());
+            true
+        }
+    });
     out
 }
 
@@ -92,7 +101,8 @@ pub fn fills_unset(facts: &Facts, write: &Access) -> bool {
 /// The tests under which a write happens, with those around the only call of its function.
 fn guards_of(facts: &Facts, write: &Access) -> Vec<(FileId, Guard)> {
     let places = only_call(facts, write).into_iter().chain([write.at]);
-    let guards = |at: ExprRef| guards::of_expr(facts.shared.ir(at.file), at.expr).into_iter().map(move |g| (at.file, g));
+    let guards =
+        |at: ExprRef| guards::of_expr(facts.shared.ir(at.file), at.expr).into_iter().map(move |g| (at.file, g));
     places.flat_map(guards).collect()
 }
 
