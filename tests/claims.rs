@@ -6,6 +6,7 @@
 //! - `# expect: FIELD read`, `write`, `node`: the field is read or written here, or its value passes here
 //! - `# expect: FIELD unit GB proved`: a kind of claim, its value, and if that matters its grade, with its evidence here;
 //!   so `per`, `process`, `divided_by`, `sink`, `constraint`, `active_when`, `finding`, and the relations of precedence
+//! - `# expect: FIELD trips TEXT`: the condition of a constraint of the field here is this text
 //! - `# expect: FIELD flag --a-b`, `default`, `cli_default`: of the definition, wherever the comment stands
 //! - `# expect-not:` the same, which must not be claimed; `unit`, `per` and `process` not even with other evidence
 //! - `# expect-missing:` true, but not claimed yet; `# expect-false:` claimed, though it is not so. Both fail once
@@ -139,6 +140,7 @@ fn is_claimed(field: &FieldReport, e: &Expectation) -> bool {
         "divided_by" => scope.divided_when.iter().any(|d| d.by == e.value && e.here(&d.path, d.line)),
         "sink" => field.sinks.iter().any(|s| s.kind == e.value && e.here(&s.path, s.line) && e.graded(s.grade)),
         "constraint" => field.constraints.iter().any(|c| c.kind == e.value && e.here(&c.path, c.line)),
+        "trips" => field.constraints.iter().any(|c| c.condition == e.value && e.here(&c.path, c.line)),
         "active_when" => field.active_when.iter().any(|a| a.field.contains(&e.value) && e.here(&a.path, a.line)),
         "finding" => field.findings.iter().any(|f| f.code == e.value),
         "flag" => definition.flags.contains(&e.value),
@@ -162,6 +164,7 @@ fn instead(field: &FieldReport, e: &Expectation) -> String {
             let sinks = field.sinks.iter().map(|s| format!(" {} {}:{} {:?}", s.kind, s.path, s.line, s.grade));
             format!(", but{}", sinks.collect::<String>())
         }
+        "trips" => format!(", but {:?}", field.constraints),
         "flag" | "default" | "cli_default" => format!(", but {:?}", field.definition),
         _ => String::new(),
     }

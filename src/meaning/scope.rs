@@ -8,7 +8,7 @@ use super::facts::Facts;
 use super::report::{DividedWhen, Grade, Place, Scope, Sink, Unit};
 use crate::flow::graph::{EdgeKind, Kind, Op, Slot};
 use crate::flow::guards;
-use crate::flow::trace::{Arrival, StateId};
+use crate::flow::trace::StateId;
 use crate::program::ExprRef;
 use crate::syntax::ir::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,7 +64,8 @@ pub fn claim(facts: &Facts, unit: &Unit, sinks: &[Sink]) -> Scope {
         per.extend(axes);
         evidence.extend(places.into_iter().map(|p| shared.place(p)));
     }
-    let divided_when = divisions(facts);
+    let (divided_when, divided) = divisions(facts);
+    grade = grade.min(divided);
     let mut divided_by: Vec<String> = divided_when.iter().map(|d| d.by.clone()).collect();
     divided_by.sort();
     divided_by.dedup();
@@ -115,19 +116,11 @@ fn total(facts: &Facts, unit: &Unit, sinks: &[Sink], count: Option<&str>) -> Opt
     }
 }
 
-/// Is what is divided a quotient that the value was the divisor of? `total // size // ranks` shares out the total.
-fn is_divisor(facts: &Facts, id: StateId) -> bool {
-    let right = |arrival: &Arrival| {
-        let op = arrival.op.map(|(_, op)| op);
-        matches!(op, Some(Op::Binary { op: BinOp::Div | BinOp::FloorDiv, left: false, .. }))
-    };
-    let arrivals = &facts.trace.state(id).arrivals;
-    !arrivals.is_empty() && arrivals.iter().all(right)
-}
-
-fn divisions(facts: &Facts) -> Vec<DividedWhen> {
+/// The divisions, and how sure the ways to them are.
+fn divisions(facts: &Facts) -> (Vec<DividedWhen>, Grade) {
     let shared = facts.shared;
     let mut out: Vec<DividedWhen> = Vec::new();
+    let mut grade = Grade::Proved;
     for id in facts.trace.ids() {
         let state = facts.trace.state(id);
         if state.node.kind != Kind::Value || state.cost > MAX_COST {
@@ -138,15 +131,14 @@ fn divisions(facts: &Facts) -> Vec<DividedWhen> {
             else {
                 continue;
             };
-            if is_divisor(facts, arrival.from) {
-                continue;
-            }
             let divisor = ExprRef { file, expr: other };
             let origins = shared.origins.of(divisor);
-            let Some(by) = origins.iter().find(|o| !o.condition && shared.program().profile.counts_ranks(&o.field))
-            else {
+            let counts = |field: Sym| field != facts.field() && shared.program().profile.counts_ranks(&field);
+            let Some(by) = origins.iter().find(|o| !o.condition && counts(o.field)) else { continue };
+            if !is_still_the_amount(facts, arrival.from) {
                 continue;
-            };
+            }
+            grade = grade.min(facts.grade_of(id));
             // The condition: what the divisor asks, else what the division stands under.
             let mut fields: Vec<String> = origins.iter().filter(|o| o.condition).map(|o| o.field.to_string()).collect();
             let ir = shared.ir(file);
@@ -174,5 +166,16 @@ fn divisions(facts: &Facts) -> Vec<DividedWhen> {
         }
     }
     out.sort_by(|a, b| (&a.by, &a.path, a.line).cmp(&(&b.by, &b.path, b.line)));
-    out
+    (out, grade)
+}
+
+/// Is it the value that is shared out, not a number of which it was the divisor or one that was counted up to it?
+fn is_still_the_amount(facts: &Facts, id: StateId) -> bool {
+    let operations = facts.operations_to(id);
+    let counts_up = || operations.iter().any(|(_, op)| matches!(op, Op::Call { name, .. } if name == "range"));
+    operations.iter().all(|(_, op)| match op {
+        Op::Binary { op: BinOp::Div | BinOp::FloorDiv | BinOp::Mod, left, .. } => *left,
+        Op::Iterate | Op::Element => !counts_up(),
+        _ => true,
+    })
 }

@@ -443,11 +443,12 @@ impl Program {
         String::from_utf8_lossy(line).trim().to_owned()
     }
 
-    /// The source of a span, white space folded.
+    /// The source of a span, without comments, white space folded.
     pub fn text(&self, file: FileId, span: Span) -> String {
         let text = &self.file(file).text;
         let bytes = text.get(span.start as usize..(span.end as usize).min(text.len())).unwrap_or(&[]);
         let text = String::from_utf8_lossy(bytes);
+        let text = if text.contains('#') { without_comments(&text) } else { text };
         let mut out = String::with_capacity(text.len());
         for word in text.split_whitespace() {
             if !out.is_empty() && !out.ends_with(['(', '[']) && !word.starts_with([')', ']']) {
@@ -461,6 +462,33 @@ impl Program {
     pub fn expr_text(&self, at: ExprRef) -> String {
         self.text(at.file, self.ir(at.file).span(at.expr))
     }
+}
+
+/// What is left of a piece of source without its comments. A string with a quote of its own kind inside ends early;
+/// then more stays than should.
+fn without_comments(text: &str) -> std::borrow::Cow<'_, str> {
+    let mut out = String::with_capacity(text.len());
+    let (mut quote, mut escaped, mut comment) = (None, false, false);
+    for c in text.chars() {
+        match (quote, c) {
+            _ if comment && c != '\n' => continue,
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '#') => {
+                comment = true;
+                continue;
+            }
+            (Some(_), '\\') if !escaped => {
+                escaped = true;
+                out.push(c);
+                continue;
+            }
+            (Some(q), _) if q == c && !escaped => quote = None,
+            _ => {}
+        }
+        (escaped, comment) = (false, false);
+        out.push(c);
+    }
+    out.into()
 }
 
 /// `c` of `a.b.c`, `f` of `f`.

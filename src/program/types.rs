@@ -387,7 +387,10 @@ impl<'p> TypeSystem<'p> {
         });
         for typed in types.iter() {
             match &typed.ty {
-                Type::Many(items) => add(&mut out, items, typed.sure),
+                // A loop takes them all, an index one of them.
+                Type::Many(items) => {
+                    add(&mut out, items, typed.sure && (index.is_none() || self.is_one_family(items)));
+                }
                 Type::Tuple(items) => match literal.and_then(|i| items.get(i)) {
                     Some(item) => add(&mut out, item, typed.sure),
                     None => items.iter().for_each(|item| add(&mut out, item, typed.sure)),
@@ -396,6 +399,17 @@ impl<'p> TypeSystem<'p> {
             }
         }
         out.into()
+    }
+
+    /// Have the classes among these a base in common? Else an element of a table of them is not surely any of them.
+    fn is_one_family(&self, items: &[Typed]) -> bool {
+        let mut classes = items.iter().filter_map(|t| match t.ty {
+            Type::Class(class) | Type::Instance(class) => Some(class),
+            _ => None,
+        });
+        let Some(first) = classes.next() else { return true };
+        let bases = self.program.mro(first);
+        classes.all(|class| self.program.mro(class).iter().any(|base| bases.contains(base)))
     }
 
     /// What the tree's annotations and constructor calls say of a name, where they agree.
@@ -809,7 +823,7 @@ impl<'p> TypeSystem<'p> {
                             add(&mut out, &[sure(Type::Many(Rc::from([pair])))], typed.sure);
                         }
                         Some("values" | "copy") => add(&mut out, std::slice::from_ref(typed), true),
-                        _ => add(&mut out, items, typed.sure),
+                        _ => add(&mut out, items, typed.sure && self.is_one_family(items)),
                     }
                 }
                 Type::External(path) => {

@@ -135,7 +135,8 @@ fn warned_rewrite(facts: &Facts, tests: &[Test], write: &Access) -> Option<Found
     let shared = facts.shared;
     let (file, ir) = (write.at.file, shared.ir(write.at.file));
     let stmt = ir.stmt_of(write.at.expr)?;
-    let warning = outcome::of_block(shared, file, guards::siblings(ir, stmt))?;
+    let block = guards::siblings(ir, stmt);
+    let warning = outcome::of_block(shared, file, block)?;
     if warning.effect != outcome::Effect::Warns || super::super::findings::fills_unset(facts, write) {
         return None;
     }
@@ -144,9 +145,12 @@ fn warned_rewrite(facts: &Facts, tests: &[Test], write: &Access) -> Option<Found
     if tests.iter().any(|t| t.at == ExprRef { file, expr: guard.test }) {
         return None;
     }
-    let around = super::all_of(&super::nearest_guards(facts, file, stmt));
-    let condition = cut(format!("{around}: becomes {}", written_text(facts, write)));
+    let to = written_text(facts, write);
+    let room = super::MAX_CONDITION.saturating_sub(to.chars().count());
+    let around = super::nearest_of(&super::nearest_guards(facts, file, stmt), room);
+    let condition = cut(format!("{around}: becomes {to}"));
     let line = ir.place(guard.test).line;
     let grade = if write.sure { Grade::Proved } else { Grade::Inferred };
-    Some(Found { kind: "warn", file, line, condition, message: warning.message, grade })
+    let spoken = outcome::messages(shared, file, block).find(|m| m.contains(&to) || m.contains(facts.field().as_str()));
+    Some(Found { kind: "warn", file, line, condition, message: spoken.or(warning.message), grade })
 }

@@ -65,12 +65,16 @@ pub struct Found {
 }
 
 /// Longer conditions are cut; the place has the whole.
-const MAX_CONDITION: usize = 240;
+pub const MAX_CONDITION: usize = 240;
 
-/// How many tests a condition shows, nearest first.
+/// How many early exits before a statement a condition shows, nearest first.
 const NEAREST: usize = 2;
 
-/// The nearest tests around a statement, outer first, after those that ask arguments and leave the function before it.
+/// How many levels of callers, and how many calls of a function, a condition takes in.
+const MAX_LEVELS: u32 = 3;
+const MAX_CALLS: usize = 3;
+
+/// The tests around a statement, outer first, after the nearest of those that ask arguments and leave the function before it.
 pub fn nearest_guards(facts: &Facts, file: FileId, stmt: StmtId) -> Vec<String> {
     let ir = facts.shared.ir(file);
     let before: Vec<Guard> = guards::of_stmt(ir, stmt).into_iter().filter(|g| g.early_exit && returns(ir, g)).collect();
@@ -85,15 +89,13 @@ pub fn nearest_guards(facts: &Facts, file: FileId, stmt: StmtId) -> Vec<String> 
     out
 }
 
-/// The nearest tests around a statement, outer first.
+/// The tests around a statement, outer first.
 pub fn tests_around(facts: &Facts, file: FileId, stmt: StmtId) -> Vec<String> {
     let ir = facts.shared.ir(file);
     let around: Vec<Guard> = guards::of_stmt(ir, stmt).into_iter().filter(|g| !g.early_exit).collect();
     // `elif x == 2`: that x is not 1 needs no words.
     let says = |g: &&Guard| g.holds || !around.iter().any(|o| o.holds && asks_the_same(facts, file, o.test, g.test));
-    let around: Vec<&Guard> = around.iter().filter(says).collect();
-    let nearest = around.iter().skip(around.len().saturating_sub(NEAREST));
-    nearest.map(|g| facts.shared.guard_text(file, g)).collect()
+    around.iter().filter(says).map(|g| facts.shared.guard_text(file, g)).collect()
 }
 
 /// Do two tests compare the same thing, as arms of one statement?
@@ -116,37 +118,87 @@ fn returns(ir: &FileIr, guard: &Guard) -> bool {
     block.and_then(|b| b.last()).is_some_and(|s| matches!(ir.stmt(*s).kind, Stmt::Return(_)))
 }
 
-/// The condition with the nearest tests around the statement that checks it.
+/// The condition with the tests around the statement that checks it.
 fn under_guards(facts: &Facts, file: FileId, stmt: StmtId, kind: &str, condition: &str) -> String {
     let mut texts = called_under(facts, file, stmt);
     texts.extend(nearest_guards(facts, file, stmt));
     cut(match (texts.is_empty(), kind) {
         (true, _) => condition.to_owned(),
-        (false, "assert") => format!("{condition}, when {}", all_of(&texts)),
+        (false, "assert") => {
+            let room = MAX_CONDITION.saturating_sub(condition.chars().count());
+            format!("{condition}, when {}", nearest_of(&texts, room))
+        }
         (false, _) => {
             texts.push(condition.to_owned());
-            all_of(&texts)
+            nearest_of(&texts, MAX_CONDITION)
         }
     })
 }
 
-/// The tests around the call of a step of resolution that is called at one place.
+/// All of these, outer first, as far as there is room; what is left out leaves a mark.
+pub fn nearest_of(texts: &[String], room: usize) -> String {
+    let fits = |from: &usize| all_of(&texts[*from..]).chars().count() <= room;
+    match (0..texts.len()).find(fits).unwrap_or(texts.len().saturating_sub(1)) {
+        0 => all_of(texts),
+        from => format!("… and {}", all_of(&texts[from..])),
+    }
+}
+
+/// What a step of resolution stands under where it is called, and the models that it is registered for.
 fn called_under(facts: &Facts, file: FileId, stmt: StmtId) -> Vec<String> {
-    let ir = facts.shared.ir(file);
-    let Scope::Func(func) = ir.stmt(stmt).scope else { return Vec::new() };
-    let func = FuncRef { file, func };
-    let call = facts.shared.startup.resolves(func).then(|| only_call(facts, func)).flatten();
-    let around = |call: ExprRef| Some(tests_around(facts, call.file, facts.shared.ir(call.file).stmt_of(call.expr)?));
-    call.and_then(around).unwrap_or_default()
+    match facts.shared.ir(file).stmt(stmt).scope {
+        Scope::Func(func) => under_calls(facts, FuncRef { file, func }, 0),
+        _ => Vec::new(),
+    }
+}
+
+fn under_calls(facts: &Facts, func: FuncRef, level: u32) -> Vec<String> {
+    let program = facts.shared.program();
+    if level >= MAX_LEVELS || !facts.shared.startup.resolves(func) {
+        return Vec::new();
+    }
+    let providers: Vec<&str> = program.profile.resolution.providers.iter().map(String::as_str).collect();
+    if let Some(registered) = program.decorator(func, &providers) {
+        return vec![facts.shared.text(registered)];
+    }
+    let calls = calls_of(facts, func);
+    let mut ways: Vec<Vec<String>> = calls.iter().map(|call| around_call(facts, *call, level)).collect();
+    ways.dedup();
+    match &mut ways[..] {
+        [] => Vec::new(),
+        [only] => std::mem::take(only),
+        several if several.iter().any(Vec::is_empty) => Vec::new(),
+        several => {
+            let several: Vec<String> = several.iter().map(|way| format!("({})", all_of(way))).collect();
+            vec![several.join(" or ")]
+        }
+    }
+}
+
+fn around_call(facts: &Facts, call: ExprRef, level: u32) -> Vec<String> {
+    let ir = facts.shared.ir(call.file);
+    let mut out = match ir.scope_of(call.expr) {
+        Scope::Func(func) => under_calls(facts, FuncRef { file: call.file, func }, level + 1),
+        _ => Vec::new(),
+    };
+    out.extend(ir.stmt_of(call.expr).map(|stmt| nearest_guards(facts, call.file, stmt)).unwrap_or_default());
+    out
+}
+
+/// The calls of a function that is called at few places.
+fn calls_of(facts: &Facts, func: FuncRef) -> Vec<ExprRef> {
+    let program = facts.shared.program();
+    if program.files_with(program.func(func).name).len() > MANY_FILES {
+        return Vec::new();
+    }
+    let callers = facts.shared.graph.types.callers(func);
+    if callers.len() > MAX_CALLS { Vec::new() } else { callers.iter().map(|site| site.call).collect() }
 }
 
 /// The call of a function that is called at one place.
 pub fn only_call(facts: &Facts, func: FuncRef) -> Option<ExprRef> {
-    let program = facts.shared.program();
-    let few = program.files_with(program.func(func).name).len() <= MANY_FILES;
-    let callers = few.then(|| facts.shared.graph.types.callers(func))?;
-    match &callers[..] {
-        [only] => Some(only.call),
+    match calls_of(facts, func)[..] {
+        [only] => Some(only),
         _ => None,
     }
 }

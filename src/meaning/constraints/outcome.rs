@@ -33,6 +33,11 @@ pub fn of_block(shared: &Shared, file: FileId, block: &[StmtId]) -> Option<Outco
     warning
 }
 
+/// What the warnings of a block say.
+pub fn messages<'s>(shared: &'s Shared, file: FileId, block: &'s [StmtId]) -> impl Iterator<Item = String> + 's {
+    block.iter().filter_map(move |stmt| of_stmt(shared, file, *stmt)?.message)
+}
+
 pub fn of_stmt(shared: &Shared, file: FileId, stmt: StmtId) -> Option<Outcome> {
     let ir = shared.ir(file);
     let node = ir.stmt(stmt);

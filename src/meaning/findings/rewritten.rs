@@ -26,7 +26,11 @@ pub fn find(facts: &Facts) -> Vec<Finding> {
         }
         let tests = conditions(facts, write);
         let models = models(facts, write).map_or(String::new(), |m| format!(" for {m}"));
-        let when = if tests.is_empty() { String::new() } else { format!(", when {}", constraints::all_of(&tests)) };
+        let when = if tests.is_empty() {
+            String::new()
+        } else {
+            format!(", when {}", constraints::nearest_of(&tests, constraints::MAX_CONDITION))
+        };
         let place = shared.place(write.at);
         let message = format!("{} replaces a given value by {to}{models}{when}", shared.function_name(write.at));
         out.push((to, finding(table::REWRITTEN_SILENTLY, message, &place.path, place.line)));

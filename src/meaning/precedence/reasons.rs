@@ -100,13 +100,10 @@ pub fn around(shared: &Shared, write: &Write, peers: &[Write], around: &[Guard],
 /// What a guard asks of others, apart from those that must be off or left out for it to hold.
 fn of_guard(shared: &Shared, write: &Write, file: FileId, guard: &Guard) -> Reason {
     let mut reason = asked(shared, write, ExprRef { file, expr: guard.test });
-    let of_guard = std::slice::from_ref(guard);
     let asks_own = matches!(write.bent, Party::Field(own) if asks::asks_of(shared, file, guard, own));
     reason.parties.retain(|(party, _)| match party {
-        Party::Field(f) if guard.early_exit => !asks::asks_absent(shared, file, guard, *f),
-        Party::Field(f) => {
-            !(asks::asks_off(shared, file, guard, *f) || asks_own && asks::asks_unset(shared, file, of_guard, *f))
-        }
+        Party::Field(f) if guard.early_exit || asks_own => !asks::asks_absent(shared, file, guard, *f),
+        Party::Field(f) => !asks::asks_off(shared, file, guard, *f),
         _ => true,
     });
     reason

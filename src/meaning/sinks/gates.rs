@@ -269,40 +269,52 @@ fn sized_by(facts: &Facts, shape: ExprRef) -> Option<Found> {
     Some(Found { at: ExprRef { file: shape.file, expr: up }, ..made })
 }
 
-/// In code that computes, arms that construct, import or call different things are a choice of implementation.
+/// In code that computes, arms that construct, import or call different things are a choice of implementation. What both
+/// arms call is none, nor is a record, which is data, or a call that is known for something else.
 fn choice(facts: &Facts, at: ExprRef, gate: &Gate) -> Vec<Found> {
     let shared = facts.shared;
-    let profile = &shared.program().profile;
-    let ir = shared.ir(at.file);
     let running = shared.processes.running_at(at);
-    if !running.kinds.iter().any(|k| profile.is_ranked(k)) {
+    if !running.kinds.iter().any(|k| shared.program().profile.is_ranked(k)) {
         return Vec::new();
     }
+    let ir = facts.shared.ir(at.file);
     let scope = ir.scope_of(at.expr);
-    let mut out = Vec::new();
-    for span in &gate.spans {
-        for call in calls_in(facts, at.file, *span, scope) {
-            let Expr::Call { func, .. } = ir.expr(call.expr) else { continue };
-            if calls::rule_of_call(facts, call).is_some_and(|rule| rule.kind == "log") {
-                continue;
-            }
-            let types = shared.graph.types.of(ExprRef { file: call.file, expr: *func });
-            let runs = types.iter().any(|t| match &t.ty {
-                Type::Class(_) => true,
-                Type::Func(_) => gate.arms > 1,
-                _ => false,
-            });
-            // A name in capitals or from elsewhere may be a kernel of an extension.
-            let foreign = gate.arms > 1
-                && profile.computes(&shared.program().file(at.file).path)
-                && types.iter().all(|t| matches!(t.ty, Type::External(_)));
-            // Arms told apart by name that call something are implementations.
-            let named = gate.arms > 1 && names_literal(ir, at.expr) && calls::rule_of_call(facts, call).is_none();
-            if runs || foreign || named {
-                out.push(Found::new("kernel-choice", call));
-                break;
-            }
-        }
+    let chosen = gate.spans.iter().filter_map(|span| {
+        let calls = calls_in(facts, at.file, *span, scope);
+        calls.into_iter().find(|call| is_implementation(facts, at, gate, *call))
+    });
+    let chosen: Vec<ExprRef> = chosen.collect();
+    let callee = |call: &ExprRef| match ir.expr(call.expr) {
+        Expr::Call { func, .. } => shared.text(ExprRef { file: call.file, expr: *func }),
+        _ => String::new(),
+    };
+    let callees: Vec<String> = chosen.iter().map(callee).collect();
+    let is_own = |name: &String| callees.iter().filter(|c| *c == name).count() == 1;
+    let own = chosen.iter().zip(&callees).filter(|(_, name)| is_own(name));
+    own.map(|(call, _)| Found::new("kernel-choice", *call)).collect()
+}
+
+fn is_implementation(facts: &Facts, test: ExprRef, gate: &Gate, call: ExprRef) -> bool {
+    let (shared, program) = (facts.shared, facts.shared.program());
+    let ir = shared.ir(call.file);
+    let Expr::Call { func, .. } = ir.expr(call.expr) else { return false };
+    if calls::rule_of_call(facts, call).is_some() {
+        return false;
     }
-    out
+    let types = shared.graph.types.of(ExprRef { file: call.file, expr: *func });
+    let is_builtin = |ty: &Type| matches!(ty, Type::External(path) if !path.contains('.'));
+    if !types.is_empty() && types.iter().all(|t| is_builtin(&t.ty)) {
+        return false;
+    }
+    let runs = types.iter().any(|t| match &t.ty {
+        Type::Class(class) => !program.is_record_like(*class),
+        Type::Func(_) => gate.arms > 1,
+        _ => false,
+    });
+    // A name in capitals or from elsewhere may be a kernel of an extension.
+    let foreign = gate.arms > 1
+        && program.profile.computes(&program.file(test.file).path)
+        && types.iter().all(|t| matches!(t.ty, Type::External(_)));
+    // Arms told apart by name that call something are implementations.
+    runs || foreign || gate.arms > 1 && names_literal(ir, test.expr)
 }
