@@ -22,7 +22,9 @@ use crate::render::text::Layout;
 
 /// Say what a launch command means, and what is wrong with it
 #[derive(Args, Debug)]
-#[command(override_usage = "argtrace audit [OPTIONS] [SOURCE] -- COMMAND...\n       argtrace audit [OPTIONS] [SOURCE] --file FILE")]
+#[command(
+    override_usage = "argtrace audit [OPTIONS] [SOURCE] -- COMMAND...\n       argtrace audit [OPTIONS] [SOURCE] --file FILE"
+)]
 pub struct AuditCommand {
     /// What SOURCE is for a report: the release that the command is for
     #[arg(value_name = "SOURCE")]
@@ -59,7 +61,7 @@ pub enum FailOn {
 }
 
 impl FailOn {
-    fn fails(self, level: Level) -> bool {
+    pub fn fails(self, level: Level) -> bool {
         match self {
             FailOn::Error => level >= Level::Error,
             FailOn::Warning => level >= Level::Warning,
@@ -73,12 +75,7 @@ impl AuditCommand {
     /// # Errors
     /// If there is no server command, a file or the source cannot be read, a name is unknown, or the output cannot be
     /// written.
-    pub fn run(
-        &self,
-        options: &Options,
-        launching: &dyn Launching,
-        console: &mut Console<'_>,
-    ) -> anyhow::Result<Exit> {
+    pub fn run(&self, options: &Options, launching: &dyn Launching, console: &mut Console<'_>) -> anyhow::Result<Exit> {
         if self.command.is_empty() && self.file.is_none() {
             let hint = "write it after `--`, or name a file with --file";
             return Err(UsageError::new("no launch command is given", hint).into());

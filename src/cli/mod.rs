@@ -13,6 +13,7 @@ pub mod compared;
 mod config;
 pub mod console;
 pub mod diff;
+pub mod docs;
 pub mod exit;
 pub mod explain;
 pub mod fields;
@@ -76,6 +77,7 @@ struct Cli {
 enum Command {
     Report(report::ReportCommand),
     Fields(fields::FieldsCommand),
+    Docs(docs::DocsCommand),
     Diff(diff::DiffCommand),
     Snapshot(snapshot::SnapshotCommand),
     Check(check::CheckCommand),
@@ -136,7 +138,11 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
     })
 }
 
-fn run_command<B: Backend + Comparing + Launching>(cli: &Cli, backend: &B, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+fn run_command<B: Backend + Comparing + Launching>(
+    cli: &Cli,
+    backend: &B,
+    console: &mut Console<'_>,
+) -> anyhow::Result<Exit> {
     if let Some(jobs) = cli.options.jobs {
         rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs)).build_global().map_err(|error| {
             UsageError::new(format!("cannot start {jobs} threads: {error}"), "give a smaller --jobs")
@@ -145,6 +151,7 @@ fn run_command<B: Backend + Comparing + Launching>(cli: &Cli, backend: &B, conso
     match &cli.command {
         Command::Report(command) => command.run(&cli.options, backend, console),
         Command::Fields(command) => command.run(&cli.options, backend, console),
+        Command::Docs(command) => command.run(&cli.options, backend, console),
         Command::Diff(command) => command.run(&cli.options, backend, console),
         Command::Snapshot(command) => command.run(&cli.options, backend, console),
         Command::Check(command) => command.run(&cli.options, backend, console),

@@ -118,7 +118,16 @@ impl<'a> Case<'a> {
         let given = Given { argv, facts: question.facts.to_vec(), ..Given::default() };
         let resolved = resolve::run(program, definitions, &given);
         let reports = BTreeMap::new();
-        Case { question, program, definitions, resolved, from_config: 0, host_memory: None, findings: Vec::new(), reports }
+        Case {
+            question,
+            program,
+            definitions,
+            resolved,
+            from_config: 0,
+            host_memory: None,
+            findings: Vec::new(),
+            reports,
+        }
     }
 
     pub fn registration(&self, index: usize) -> Option<&'a Registration> {
@@ -318,9 +327,12 @@ fn arguments(case: &mut Case<'_>, sets: &[Set], totals: &Totals) -> Vec<Argument
     let mut seen: Vec<Sym> = Vec::new();
     for used in case.resolved.parsed.uses.clone() {
         let Some(registration) = case.registration(used.registration) else { continue };
-        let last = case.resolved.parsed.uses.iter().rfind(|u| {
-            case.registration(u.registration).is_some_and(|r| r.dest == registration.dest)
-        });
+        let last = case
+            .resolved
+            .parsed
+            .uses
+            .iter()
+            .rfind(|u| case.registration(u.registration).is_some_and(|r| r.dest == registration.dest));
         if last.is_none_or(|l| l.index != used.index) {
             continue;
         }

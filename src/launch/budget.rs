@@ -32,7 +32,12 @@ pub enum BudgetError {
     NoNumber(String),
 }
 
-pub fn budget(question: &Question<'_>, field: &str, machine: Machine, value: Option<&str>) -> Result<Budget, BudgetError> {
+pub fn budget(
+    question: &Question<'_>,
+    field: &str,
+    machine: Machine,
+    value: Option<&str>,
+) -> Result<Budget, BudgetError> {
     let declared = question.analysis.definitions().by_name(Sym::from(field));
     let declared = declared.ok_or_else(|| BudgetError::NoField(field.to_owned()))?;
     let mut case = Case::of_sets(question);
@@ -59,7 +64,10 @@ pub fn budget(question: &Question<'_>, field: &str, machine: Machine, value: Opt
     let spread = if sizes.is_empty() { holders.count.to_string() } else { sizes.join(" * ") };
     let formula = format!(
         "({} - {} - {}) / ({spread}) = {} {unit} per process",
-        show(machine.host_memory), show(machine.reserve), show(machine.margin), amount::number(exact),
+        show(machine.host_memory),
+        show(machine.reserve),
+        show(machine.margin),
+        amount::number(exact),
     );
     Ok(Budget {
         schema: BUDGET_SCHEMA.to_owned(),

@@ -9,7 +9,11 @@ use crate::syntax::ir::*;
 use crate::syntax::lower::lower;
 
 /// Whether the text holds with these values of fields.
-pub fn truth(text: &str, machine: &mut Machine<'_>, value: &mut dyn FnMut(&mut Machine<'_>, Sym) -> Option<Abs>) -> Truth {
+pub fn truth(
+    text: &str,
+    machine: &mut Machine<'_>,
+    value: &mut dyn FnMut(&mut Machine<'_>, Sym) -> Option<Abs>,
+) -> Truth {
     const MAX_TEXT: usize = 4096;
     let unknown = || Truth::Maybe(Why::of(text));
     if text.len() > MAX_TEXT {

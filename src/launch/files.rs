@@ -58,7 +58,8 @@ fn form(name: &str, source: &str) -> Form {
     if base.ends_with(".yaml") || base.ends_with(".yml") {
         return Form::Yaml;
     }
-    let containerfile = base.starts_with("dockerfile") || base.starts_with("containerfile") || base.ends_with(".dockerfile");
+    let containerfile =
+        base.starts_with("dockerfile") || base.starts_with("containerfile") || base.ends_with(".dockerfile");
     let first = source.lines().map(str::trim).find(|l| !l.is_empty() && !l.starts_with('#')).unwrap_or("");
     let named = base.contains('.') || base.is_empty();
     if containerfile || !base.ends_with(".sh") && first.starts_with("FROM ") {
@@ -119,8 +120,10 @@ fn bare(found: &Found) -> Option<Command> {
 const MAX_NESTING: u32 = 4;
 
 /// Commands that talk of others, and run none.
-const TALKERS: &[&str] =
-    &["echo", "printf", "cat", "grep", "egrep", "pgrep", "pkill", "ps", "kill", "killall", "sed", "awk", "logger", "alias"];
+const TALKERS: &[&str] = &[
+    "echo", "printf", "cat", "grep", "egrep", "pgrep", "pkill", "ps", "kill", "killall", "sed", "awk", "logger",
+    "alias",
+];
 
 /// The server commands among those that a script runs, also in scripts that are handed to another shell as a text.
 fn servers(found: Vec<Found>, programs: &[Vec<String>], depth: u32, out: &mut Commands) {
@@ -146,7 +149,8 @@ fn servers(found: Vec<Found>, programs: &[Vec<String>], depth: u32, out: &mut Co
             continue;
         }
         let last = |p: &Vec<String>| p.last().cloned().unwrap_or_default();
-        let holds = |t: &Token| t.text.contains(char::is_whitespace) && programs.iter().any(|p| t.text.contains(&last(p)));
+        let holds =
+            |t: &Token| t.text.contains(char::is_whitespace) && programs.iter().any(|p| t.text.contains(&last(p)));
         if depth < MAX_NESTING
             && let Some(script) = command.words.iter().skip(1).find(|t| holds(t))
         {
@@ -189,7 +193,13 @@ fn of_shell(source: &str, variables: Variables, first_line: u32, programs: &[Vec
 }
 
 /// Words that stand as a list, each already one argument; or as a shell and its script.
-fn of_words(words: Vec<Token>, environment: Vec<(String, Option<String>)>, line: u32, programs: &[Vec<String>], out: &mut Commands) {
+fn of_words(
+    words: Vec<Token>,
+    environment: Vec<(String, Option<String>)>,
+    line: u32,
+    programs: &[Vec<String>],
+    out: &mut Commands,
+) {
     servers(vec![Found { words, environment, line }], programs, 0, out);
 }
 
@@ -438,7 +448,9 @@ fn kubernetes(container: &Node, programs: &[Vec<String>], out: &mut Commands) {
         .get("env")
         .map_or(&[][..], Node::items)
         .iter()
-        .filter_map(|v| Some((v.get("name")?.text()?.to_owned(), v.get("value").and_then(Node::text).map(str::to_owned))))
+        .filter_map(|v| {
+            Some((v.get("name")?.text()?.to_owned(), v.get("value").and_then(Node::text).map(str::to_owned)))
+        })
         .collect();
     let put_in = |text: &str| references(text, &variables);
     let mut words = Vec::new();
@@ -496,7 +508,11 @@ mod tests {
         for (name, source, expected) in [
             ("a.sh", "docker run --gpus all -p 1:1 image python3 -m pkg.serve --n 1", vec!["--n|1"]),
             ("a.sh", "nohup bash -c \"pkg serve --n 2\" > log &", vec!["--n|2"]),
-            ("Dockerfile", "FROM x\nENV N=3\nENTRYPOINT [\"python3\", \"-m\", \"pkg.serve\"]\nCMD [\"--n\", \"3\"]", vec!["--n|3"]),
+            (
+                "Dockerfile",
+                "FROM x\nENV N=3\nENTRYPOINT [\"python3\", \"-m\", \"pkg.serve\"]\nCMD [\"--n\", \"3\"]",
+                vec!["--n|3"],
+            ),
             ("Dockerfile", "FROM x\nENV N 4\nCMD python -m pkg.serve \\\n  --n $N", vec!["--n|4"]),
             ("c.yaml", "services:\n  s:\n    command: python3 -m pkg.serve --n ${N:-5} --m $M", vec!["--n|5|--m|$M"]),
             (

@@ -102,7 +102,8 @@ pub fn holders(case: &mut Case<'_>, report: &FieldReport) -> Option<Holders> {
         axes = kept;
     }
     let everywhere = axes.iter().try_fold(1i64, |all, a| all.checked_mul(a.size))?;
-    let machines = case.resolved.effective(Sym::from(&profile.launch.machines)).as_int().filter(|n| *n > 0).unwrap_or(1);
+    let machines =
+        case.resolved.effective(Sym::from(&profile.launch.machines)).as_int().filter(|n| *n > 0).unwrap_or(1);
     let count = if everywhere % machines == 0 { everywhere / machines } else { everywhere };
     let shown: Vec<String> = axes.iter().filter(|a| a.size > 1).map(|a| format!("{} = {}", a.field, a.size)).collect();
     let over = if machines > 1 { format!(" over {} machines", machines) } else { String::new() };

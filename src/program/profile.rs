@@ -68,7 +68,8 @@ pub struct Launch {
 impl Launch {
     /// The facts that can be told, each once.
     pub fn fact_names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = self.facts.iter().map(|rule| &rule.name).chain(&self.amounts).map(String::as_str).collect();
+        let mut names: Vec<&str> =
+            self.facts.iter().map(|rule| &rule.name).chain(&self.amounts).map(String::as_str).collect();
         names.sort_unstable();
         names.dedup();
         names
@@ -481,7 +482,9 @@ impl Profile {
     /// Is a call of this name given a size, and does it answer with memory of that size?
     pub fn makes_memory(&self, name: &str) -> bool {
         let of_memory = self.sinks.iter().filter(|rule| rule.makes_memory());
-        of_memory.flat_map(|rule| &rule.calls).any(|call| ends_with_parts(name, call.rsplit('.').next().unwrap_or(call)))
+        of_memory
+            .flat_map(|rule| &rule.calls)
+            .any(|call| ends_with_parts(name, call.rsplit('.').next().unwrap_or(call)))
     }
 
     pub fn is_axis(&self, name: &str) -> bool {

@@ -6,8 +6,8 @@
 use super::attributes::short;
 use super::calls::Arguments;
 use super::world::Answer;
-use crate::launch::command::secret;
 use super::*;
+use crate::launch::command::secret;
 
 impl Machine<'_> {
     pub(super) fn external(&mut self, path: Sym) -> Abs {

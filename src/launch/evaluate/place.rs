@@ -95,7 +95,14 @@ impl Machine<'_> {
         }
     }
 
-    fn of_definitions(&mut self, file: FileId, scope: Scope, defs: &[DefId], name: Sym, receiver: Option<ObjId>) -> Abs {
+    fn of_definitions(
+        &mut self,
+        file: FileId,
+        scope: Scope,
+        defs: &[DefId],
+        name: Sym,
+        receiver: Option<ObjId>,
+    ) -> Abs {
         let unknown = || Abs::any(&format!("the local {name}"));
         if defs.is_empty() || defs.len() > MAX_ORIGINS || self.out_of_steps() {
             return unknown();

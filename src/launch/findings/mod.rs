@@ -32,7 +32,12 @@ pub fn finding(code: &str, message: String) -> Finding {
 /// A finding on a field that was given.
 fn on_set(code: &str, set: &Set, message: String) -> Finding {
     let field = set.field.to_string();
-    Finding { flag: Some(set.used.flag.clone()), field: Some(field.clone()), fields: vec![field], ..finding(code, message) }
+    Finding {
+        flag: Some(set.used.flag.clone()),
+        field: Some(field.clone()),
+        fields: vec![field],
+        ..finding(code, message)
+    }
 }
 
 /// A finding on several fields: it is about the first of them that was given.

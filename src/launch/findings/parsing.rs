@@ -80,8 +80,12 @@ fn config_ignored(case: &Case<'_>) -> Option<Finding> {
     let flags = &case.program.profile.launch.config_flags;
     let used = case.resolved.parsed.uses.iter().find(|u| flags.contains(&u.option))?;
     let registration = case.registration(used.registration)?;
-    let message = format!("{} is parsed and not read: the file is only merged in where the flag stands by itself", used.flag);
-    Some(Finding { flag: Some(used.flag.clone()), ..finding("config-ignored", message) }.at(case.place(registration.place)))
+    let message =
+        format!("{} is parsed and not read: the file is only merged in where the flag stands by itself", used.flag);
+    Some(
+        Finding { flag: Some(used.flag.clone()), ..finding("config-ignored", message) }
+            .at(case.place(registration.place)),
+    )
 }
 
 fn deprecated(case: &Case<'_>) -> Vec<Finding> {
@@ -89,7 +93,8 @@ fn deprecated(case: &Case<'_>) -> Vec<Finding> {
     for used in &case.resolved.parsed.uses {
         let Some(registration) = case.registration(used.registration) else { continue };
         let Some(text) = &registration.deprecated else { continue };
-        let refused = case.resolved.parsed.problems.iter().any(|p| p.code == "deprecated-flag" && p.index == used.index);
+        let refused =
+            case.resolved.parsed.problems.iter().any(|p| p.code == "deprecated-flag" && p.index == used.index);
         if refused {
             continue;
         }
@@ -126,7 +131,10 @@ fn unresolved(case: &Case<'_>) -> Vec<Finding> {
             fields: field.iter().cloned().collect(),
             field,
             when: Some(source.to_owned()),
-            ..finding("unresolved-value", format!("{} is {}, which is only known when it runs", used.flag, open.shown()))
+            ..finding(
+                "unresolved-value",
+                format!("{} is {}, which is only known when it runs", used.flag, open.shown()),
+            )
         });
     }
     out

@@ -66,7 +66,8 @@ fn changes(case: &mut Case<'_>, write: &Write, given: &Abs) -> bool {
 /// The same content in another shape: a text that was parsed, a list of objects made of a list of texts.
 fn is_only_reshaped(case: &mut Case<'_>, given: &Abs, value: &Abs) -> bool {
     let machine = &case.resolved.machine;
-    let plain = |v: &Abs| matches!(v, Abs::Is(Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_)));
+    let plain =
+        |v: &Abs| matches!(v, Abs::Is(Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_)));
     let (before, after) = (machine.to_json(given), machine.to_json(value));
     match (&before, &after) {
         (Some(serde_json::Value::String(text)), Some(after)) if !plain(value) => {
@@ -79,7 +80,10 @@ fn is_only_reshaped(case: &mut Case<'_>, given: &Abs, value: &Abs) -> bool {
         }
         (Some(serde_json::Value::Array(a)), Some(serde_json::Value::Object(b))) => a.len() == b.len(),
         (Some(serde_json::Value::Array(a)), Some(serde_json::Value::Array(b))) => {
-            a.len() == b.len() && a != b && b.iter().all(|item| item.is_object()) && !a.iter().all(|item| item.is_object())
+            a.len() == b.len()
+                && a != b
+                && b.iter().all(|item| item.is_object())
+                && !a.iter().all(|item| item.is_object())
         }
         _ => false,
     }
@@ -99,7 +103,9 @@ fn divides(case: &Case<'_>, write: &Write, field: Sym) -> bool {
     let ir = case.program.ir(code.file);
     let is_division = |op: &BinOp| matches!(op, BinOp::Div | BinOp::FloorDiv);
     match ir.exprs.get(code.expr.index()).map(|n| n.parent) {
-        Some(Parent::Stmt(stmt)) if matches!(&ir.stmt(stmt).kind, Stmt::AugAssign { op, .. } if is_division(op)) => true,
+        Some(Parent::Stmt(stmt)) if matches!(&ir.stmt(stmt).kind, Stmt::AugAssign { op, .. } if is_division(op)) => {
+            true
+        }
         _ => quotient(case, code, field, 0),
     }
 }
@@ -110,7 +116,8 @@ fn quotient(case: &Case<'_>, at: ExprRef, field: Sym, depth: u32) -> bool {
     match ir.expr(at.expr) {
         Expr::Bin { op: BinOp::Div | BinOp::FloorDiv, left, .. } => last_name(ir, *left) == Some(field),
         Expr::Call { func, args } if depth < 3 => {
-            let keeps = last_name(ir, *func).is_some_and(|n| matches!(n.as_str(), "int" | "max" | "min" | "round" | "ceil"));
+            let keeps =
+                last_name(ir, *func).is_some_and(|n| matches!(n.as_str(), "int" | "max" | "min" | "round" | "ceil"));
             keeps && args.iter().any(|a| quotient(case, ExprRef { file: at.file, expr: a.value }, field, depth + 1))
         }
         _ => false,

@@ -194,7 +194,8 @@ fn any_expression(ir: &FileIr, stmt: StmtId) -> Option<ExprId> {
 /// A worker writes another value to its own copy of the record.
 fn rewritten(case: &mut Case<'_>, set: &Set, report: &FieldReport) -> Vec<Finding> {
     let mut out = Vec::new();
-    let writes: Vec<Write> = report.writes.iter().flatten().filter(|w| !is_resolution(case, &w.path)).cloned().collect();
+    let writes: Vec<Write> =
+        report.writes.iter().flatten().filter(|w| !is_resolution(case, &w.path)).cloned().collect();
     for write in &writes {
         // A value that is put back afterwards is no lasting change.
         let in_function = writes.iter().filter(|w| w.path == write.path && w.function == write.function).count();
@@ -290,7 +291,10 @@ fn memory(case: &mut Case<'_>, sets: &[Set], totals: &Totals) {
         };
         let message = format!(
             "{} {} per {per}, {} of them here{everywhere}: {}",
-            amount::number(total.value), total.unit, total.holders.count, total.shown,
+            amount::number(total.value),
+            total.unit,
+            total.holders.count,
+            total.shown,
         );
         let (effective, _) = case.effective(set.field);
         let place = (total.path.clone(), total.line);
@@ -306,13 +310,21 @@ fn memory(case: &mut Case<'_>, sets: &[Set], totals: &Totals) {
     for total in on_host {
         let Some(set) = sets.iter().find(|s| s.field == total.field) else { continue };
         let has = amount::shown(host as f64, &total.unit);
-        let together = if sum > total.bytes { format!("; together with others {}", amount::shown(sum, &total.unit)) } else { String::new() };
+        let together = if sum > total.bytes {
+            format!("; together with others {}", amount::shown(sum, &total.unit))
+        } else {
+            String::new()
+        };
         let message = format!(
             "{} {} per process, {} of them here: {}{together}; the host has {has}",
-            amount::number(total.value), total.unit, total.holders.count, total.shown,
+            amount::number(total.value),
+            total.unit,
+            total.holders.count,
+            total.shown,
         );
         let (effective, _) = case.effective(set.field);
-        let found = Finding { effective, total: Some(total.shown.clone()), ..on_set("exceeds-host-memory", set, message) };
+        let found =
+            Finding { effective, total: Some(total.shown.clone()), ..on_set("exceeds-host-memory", set, message) };
         case.findings.push(found.at((total.path.clone(), total.line)));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A variable that nothing sets is open, not empty: it may come from outside. `${X:-d}` without X is `d`.
 
-use super::lexer::{Lexed, Item, Part, Word, lex};
+use super::lexer::{Item, Lexed, Part, Word, lex};
 use super::{arithmetic, lexer};
 use crate::launch::command::token::{self, Token};
 use std::collections::BTreeMap;
@@ -223,7 +223,8 @@ fn parameter(inner: &str, variables: &Variables, depth: u32) -> Value {
         };
     }
     let end = inner.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(inner.len());
-    let (name, rest) = if end == 0 { inner.split_at(inner.chars().next().map_or(0, char::len_utf8)) } else { inner.split_at(end) };
+    let (name, rest) =
+        if end == 0 { inner.split_at(inner.chars().next().map_or(0, char::len_utf8)) } else { inner.split_at(end) };
     let (index, rest) = match rest.strip_prefix('[').and_then(|r| r.split_once(']')) {
         Some((index, rest)) => (Some(index), rest),
         None => (None, rest),

@@ -37,7 +37,11 @@ impl Word {
 pub enum Item {
     Word(Word),
     /// `name=(…)`, `name+=(…)`
-    Array { name: String, adds: bool, words: Vec<Word> },
+    Array {
+        name: String,
+        adds: bool,
+        words: Vec<Word>,
+    },
     /// `;`, `&`, `|`, `&&`, `||`, `;;`, newline, `(`, `)`
     Operator(String),
 }
@@ -55,8 +59,15 @@ const MAX_NESTING: u32 = 40;
 
 pub fn lex(text: &str) -> Lexed {
     let chars: Vec<char> = text.chars().collect();
-    let mut lexer =
-        Lexer { chars: &chars, at: 0, line: 1, depth: 0, out: Lexed::default(), heredocs: Vec::new(), redirected: false };
+    let mut lexer = Lexer {
+        chars: &chars,
+        at: 0,
+        line: 1,
+        depth: 0,
+        out: Lexed::default(),
+        heredocs: Vec::new(),
+        redirected: false,
+    };
     lexer.all();
     lexer.out
 }

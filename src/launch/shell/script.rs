@@ -400,7 +400,10 @@ fn matching_end(items: &[Item], at: usize, close: &str) -> usize {
                 }
                 _ => {}
             }
-            starts = matches!(word.bare(), Some("then" | "do" | "else" | "elif" | "if" | "while" | "until" | "!" | "{" | "time"));
+            starts = matches!(
+                word.bare(),
+                Some("then" | "do" | "else" | "elif" | "if" | "while" | "until" | "!" | "{" | "time")
+            );
         } else {
             starts = matches!(item, Item::Operator(_));
         }
@@ -502,7 +505,8 @@ mod tests {
 
     #[test]
     fn malformed_scripts_end() {
-        for source in ["'", "\"$(", "${", "$((", "a=(", "if x; then", "f() {", "<<", "cat <<E", "}", ";;", "((((", "\\"] {
+        for source in ["'", "\"$(", "${", "$((", "a=(", "if x; then", "f() {", "<<", "cat <<E", "}", ";;", "((((", "\\"]
+        {
             run(source);
         }
         run(&"$(".repeat(5000));

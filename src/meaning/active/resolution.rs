@@ -72,7 +72,8 @@ fn forced(conditions: &Conditions) -> Vec<(Sym, Condition)> {
         let case = around.next().filter(one_value)?;
         let [opposite] = &case.against[..] else { return None };
         let against = vec![case.text.clone()];
-        let case = Condition { text: opposite.clone(), against, direct: false, bound: None, range: None, ..case.clone() };
+        let case =
+            Condition { text: opposite.clone(), against, direct: false, bound: None, range: None, ..case.clone() };
         around.next().is_none().then_some((field, case))
     })
     .collect()

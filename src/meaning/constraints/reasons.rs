@@ -7,8 +7,8 @@
 
 use super::super::facts::Facts;
 use super::super::report::Grade;
-use super::carried::Carriers;
 use super::asked::{Asked, is_there, words};
+use super::carried::Carriers;
 use super::outcome::{self, Effect, Outcome};
 use super::tripped::whole_test;
 use super::{Found, cut, under_guards};
@@ -96,9 +96,7 @@ impl Test {
         let texts = texts.into_iter().map(|expr| ExprRef { file, expr });
         let is_reason = |at: &ExprRef| match ir.expr(at.expr) {
             Expr::Name(_) => names,
-            Expr::Str(_) | Expr::FString { .. } | Expr::Bin { .. } => {
-                words(facts, *at).is_some()
-            }
+            Expr::Str(_) | Expr::FString { .. } | Expr::Bin { .. } => words(facts, *at).is_some(),
             _ => false,
         };
         texts.filter(is_reason).collect()
@@ -108,7 +106,9 @@ impl Test {
 /// What a statement hands on: a returned value, an element of a list, a value under a name.
 fn handed_on(ir: &FileIr, stmt: StmtId) -> Vec<ExprId> {
     let given = match &ir.stmt(stmt).kind {
-        Stmt::Return(Some(value)) | Stmt::Assign { value, .. } | Stmt::AugAssign { op: BinOp::Add, value, .. } => *value,
+        Stmt::Return(Some(value)) | Stmt::Assign { value, .. } | Stmt::AugAssign { op: BinOp::Add, value, .. } => {
+            *value
+        }
         Stmt::Expr(call) => match ir.expr(*call) {
             Expr::Call { func, args } => match (ir.expr(*func), &args[..]) {
                 (Expr::Attr { attr, .. }, [arg]) if PUTS.contains(&attr.as_str()) => arg.value,

@@ -47,7 +47,12 @@ fn conditions(facts: &Facts, write: &Access) -> Vec<String> {
         out.extend(constraints::nearest_guards(facts, write.at.file, stmt));
     }
     let mut known = Vec::new();
-    out.retain(|t| !known.contains(t) && { known.push(t.clone()); true });
+    out.retain(|t| {
+        !known.contains(t) && {
+            known.push(t.clone());
+            true
+        }
+    });
     out
 }
 
@@ -92,7 +97,8 @@ pub fn fills_unset(facts: &Facts, write: &Access) -> bool {
 /// The tests under which a write happens, with those around the only call of its function.
 fn guards_of(facts: &Facts, write: &Access) -> Vec<(FileId, Guard)> {
     let places = only_call(facts, write).into_iter().chain([write.at]);
-    let guards = |at: ExprRef| guards::of_expr(facts.shared.ir(at.file), at.expr).into_iter().map(move |g| (at.file, g));
+    let guards =
+        |at: ExprRef| guards::of_expr(facts.shared.ir(at.file), at.expr).into_iter().map(move |g| (at.file, g));
     places.flat_map(guards).collect()
 }
 

@@ -38,10 +38,8 @@ pub fn find(facts: &Facts) -> Vec<Finding> {
 }
 
 /// What needs no finding of its own beside a wider one.
-const COVERED: [(&str, &[&str]); 2] = [
-    ("0 or less", &["0", LIKE_NONE, "-1", "a negative value"]),
-    ("a negative value", &["-1"]),
-];
+const COVERED: [(&str, &[&str]); 2] =
+    [("0 or less", &["0", LIKE_NONE, "-1", "a negative value"]), ("a negative value", &["-1"])];
 const LIKE_NONE: &str = "0, like no value,";
 
 struct Choice {

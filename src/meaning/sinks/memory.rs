@@ -97,7 +97,8 @@ fn is_kept(facts: &Facts, at: ExprRef, hops: u32) -> bool {
     let Some(stmt) = ir.stmt_of(at.expr) else { return false };
     match &ir.stmt(stmt).kind {
         Stmt::Assign { targets, .. } => {
-            targets.iter().any(|t| is_attribute(ir, *t)) || targets.iter().any(|t| is_returned(facts, at.file, *t, hops))
+            targets.iter().any(|t| is_attribute(ir, *t))
+                || targets.iter().any(|t| is_returned(facts, at.file, *t, hops))
         }
         Stmt::AnnAssign { target, .. } => is_attribute(ir, *target) || is_returned(facts, at.file, *target, hops),
         // `self.buffers.append(torch.empty(n))`
@@ -229,6 +230,7 @@ fn stores_of(facts: &Facts, base: ExprRef, attr: Sym) -> Vec<ExprRef> {
         _ => None,
     });
     let hosts = classes.flat_map(|class| program.mro(class).to_vec());
-    let stores = hosts.flat_map(|host| program.self_stores(host, attr).into_iter().map(move |store| (host.file, store)));
+    let stores =
+        hosts.flat_map(|host| program.self_stores(host, attr).into_iter().map(move |store| (host.file, store)));
     stores.filter_map(|(file, store)| Some(ExprRef { file, expr: assigned_value(program.ir(file), store)? })).collect()
 }

@@ -17,7 +17,11 @@ pub fn markdown(audit: &Audit) -> String {
 
 fn of_launch(out: &mut String, launch: &Launch) {
     let heading = origin(&launch.origin).map_or_else(|| String::from("Launch command"), |at| code(&at));
-    out.push_str(&format!("\n### {heading}\n\n{}\n\n**{}**\n", code(&cut(&command(&launch.command))), counts(&launch.findings)));
+    out.push_str(&format!(
+        "\n### {heading}\n\n{}\n\n**{}**\n",
+        code(&cut(&command(&launch.command))),
+        counts(&launch.findings)
+    ));
     if !launch.findings.is_empty() {
         out.push_str("\n| level | finding | | at |\n| --- | --- | --- | --- |\n");
         worst_first(launch.findings.iter()).iter().for_each(|f| finding(out, f));

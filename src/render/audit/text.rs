@@ -86,9 +86,11 @@ fn of_argument(out: &mut String, argument: &Argument, widest: usize, layout: Lay
 }
 
 fn finding(out: &mut String, finding: &Finding, named: bool, layout: Layout) {
-    let first = [Span::new("      ", PLAIN), Span::new(format!("{:LEVEL$}", finding.level.as_str()), style(finding.level))];
+    let first =
+        [Span::new("      ", PLAIN), Span::new(format!("{:LEVEL$}", finding.level.as_str()), style(finding.level))];
     let heading = if named { title(finding) } else { finding.code.clone() };
-    let mut spans = vec![Span::new(inert(&heading), STRONG), Span::new(format!(": {}", inert(&message(finding))), PLAIN)];
+    let mut spans =
+        vec![Span::new(inert(&heading), STRONG), Span::new(format!(": {}", inert(&message(finding))), PLAIN)];
     spans.extend(place(finding).map(|at| Span::whole(format!("  {}", inert(&at)), FAINT)));
     lay(out, &first, 6 + LEVEL, &spans, layout.width);
 }
