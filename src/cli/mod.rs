@@ -18,6 +18,7 @@ pub mod exit;
 pub mod explain;
 pub mod fields;
 pub mod filter;
+pub mod graph;
 pub mod history;
 pub mod judging;
 mod launching;
@@ -78,6 +79,7 @@ enum Command {
     Report(report::ReportCommand),
     Fields(fields::FieldsCommand),
     Docs(docs::DocsCommand),
+    Graph(graph::GraphCommand),
     Diff(diff::DiffCommand),
     Snapshot(snapshot::SnapshotCommand),
     Check(check::CheckCommand),
@@ -152,6 +154,7 @@ fn run_command<B: Backend + Comparing + Launching>(
         Command::Report(command) => command.run(&cli.options, backend, console),
         Command::Fields(command) => command.run(&cli.options, backend, console),
         Command::Docs(command) => command.run(&cli.options, backend, console),
+        Command::Graph(command) => command.run(&cli.options, backend, console),
         Command::Diff(command) => command.run(&cli.options, backend, console),
         Command::Snapshot(command) => command.run(&cli.options, backend, console),
         Command::Check(command) => command.run(&cli.options, backend, console),

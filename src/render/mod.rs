@@ -12,6 +12,7 @@ pub mod docs;
 pub mod explain;
 pub mod fields;
 mod grades;
+pub mod graph;
 mod html;
 pub mod json;
 pub mod markdown;

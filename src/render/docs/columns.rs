@@ -2,8 +2,9 @@
 
 use crate::meaning::list::FieldEntry;
 use crate::meaning::report::{FieldReport, Grade};
-use crate::render::claims::{Claim, Sentence, claims};
+use crate::render::claims::{Claim, Piece, Sentence, claims};
 use crate::render::grades;
+use crate::render::wrap::cut;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
@@ -63,7 +64,7 @@ impl Column {
             Column::Description => description(said.entry),
             Column::Default => default(said.entry),
             Column::Options => options(said.entry),
-            Column::Unit => said.of(&["unit"]),
+            Column::Unit => said.unit(),
             Column::Scope => said.of(&["scope", "divided by"]),
             Column::Precedence => said.of(&["precedence"]),
             Column::ActiveWhen => said.of(&["active when"]),
@@ -81,6 +82,14 @@ pub(super) struct Said<'e> {
 impl<'e> Said<'e> {
     pub fn of_entry(entry: &'e FieldEntry) -> Said<'e> {
         Said { entry, claims: claims(&report(entry), true) }
+    }
+
+    /// Truth values and choices have their type, not a unit.
+    fn unit(&self) -> Vec<Sentence> {
+        match self.entry.unit.name.as_deref() {
+            Some("bool" | "enum" | "none") => Vec::new(),
+            _ => self.of(&["unit"]),
+        }
     }
 
     /// The claims with these labels; one that cannot be told leaves the cell empty, and so does one that denies.
@@ -106,10 +115,20 @@ fn graded(claim: &Claim) -> Sentence {
         "divided by" => Sentence::plain("divided by "),
         _ => Sentence::default(),
     };
-    let says = Sentence([says.0, claim.says.0.clone()].concat());
+    let says = Sentence(says.0.into_iter().chain(claim.says.0.iter().map(short)).collect());
     match claim.grade {
         Some(grade @ (Grade::Inferred | Grade::Documented)) => says.and(format!(" ({})", grades::word(grade))),
         _ => says,
+    }
+}
+
+/// The longest condition that a cell can hold and still be read.
+const LONGEST: usize = 120;
+
+fn short(piece: &Piece) -> Piece {
+    match piece {
+        Piece::Code(text) => Piece::Code(cut(text, LONGEST)),
+        piece => piece.clone(),
     }
 }
 
