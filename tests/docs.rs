@@ -157,14 +157,14 @@ fn a_column_that_is_none_gets_a_suggestion() {
 #[test]
 fn blocks_are_written_and_then_hold() {
     let place = Place::new();
-    let before = "# Mine\n<!-- argtrace:begin --section Cache --columns argument,default -->\n<!-- argtrace:end -->\nmore\n\
+    let before = "# Mine\n<!-- argtrace:begin --fields 'cache-*' --columns argument,default -->\n<!-- argtrace:end -->\nmore\n\
         <!-- argtrace:begin --fields model --format html --level 0 -->\nstale\n<!-- argtrace:end -->\n";
     place.write("page.md", before);
     assert_eq!(place.docs(&["--check", "page.md"]).0, 1);
     assert_eq!(place.read("page.md"), before, "--check writes nothing");
     assert_eq!(place.docs(&["--inject", "page.md"]), (0, String::new(), String::new()));
     let after = place.read("page.md");
-    assert!(after.starts_with("# Mine\n<!-- argtrace:begin --section Cache"), "{after}");
+    assert!(after.starts_with("# Mine\n<!-- argtrace:begin --fields 'cache-*'"), "{after}");
     assert!(after.contains("| `--cache-size` | `0` |\n") && after.contains("\nmore\n"), "{after}");
     assert!(after.contains("<td><code>--model</code><br>") && !after.contains("stale"), "{after}");
     assert_eq!(place.docs(&["--check", "page.md"]), (0, String::new(), String::new()));
@@ -207,8 +207,7 @@ fn ten_faults_are_ten_findings() {
         .replace("`lfu`, `lru`", "`lru`, `mru`")
         .replace("`lru` |", "`fifo` |")
         .replace("| `1.50` |", "| `1.6` |")
-        .replace("How many seconds.", "How many milliseconds.")
-        .replace("| `--trace` | Trace. | `False` |", "| `--trace` | Trace. | `True` |");
+        .replace("How many seconds.", "How many milliseconds.");
     let (code, told) = Place::new().drift(&faulty);
     let told: Vec<(&str, &str)> = told.iter().map(|(code, flag)| (code.as_str(), flag.as_str())).collect();
     assert_eq!(
@@ -222,7 +221,7 @@ fn ten_faults_are_ten_findings() {
             ("docs-default", "--cache-ratio"),
             ("docs-default", "--cache-policy"),
             ("docs-choices", "--cache-policy"),
-            ("docs-default", "--trace"),
+            ("docs-unit", "--wait"),
             ("docs-flag-missing", "--name"),
         ]
     );
