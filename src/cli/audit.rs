@@ -61,7 +61,7 @@ pub enum FailOn {
 }
 
 impl FailOn {
-    fn fails(self, level: Level) -> bool {
+    pub fn fails(self, level: Level) -> bool {
         match self {
             FailOn::Error => level >= Level::Error,
             FailOn::Warning => level >= Level::Warning,

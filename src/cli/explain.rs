@@ -8,6 +8,7 @@ use super::exit::{Exit, UsageError};
 use super::output::Format;
 use super::suggest::{did_you_mean, nearest};
 use crate::compare::codes::CODES as CHANGES;
+use crate::docs::codes::CODES as DRIFT;
 use crate::launch::findings::table::CODES as LAUNCH;
 use crate::meaning::findings::table::CODES as FINDINGS;
 use crate::render::explain::{Explanation, listed, told};
@@ -75,5 +76,14 @@ fn explanations() -> Vec<Explanation> {
         example: code.example,
         allow: None,
     });
-    changes.chain(findings).chain(launch).collect()
+    let drift = DRIFT.iter().map(|code| Explanation {
+        code: code.code,
+        of: "docs",
+        level: code.level.as_str(),
+        title: code.title,
+        text: code.explanation,
+        example: code.example,
+        allow: None,
+    });
+    changes.chain(findings).chain(launch).chain(drift).collect()
 }

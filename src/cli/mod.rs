@@ -13,10 +13,12 @@ pub mod compared;
 mod config;
 pub mod console;
 pub mod diff;
+pub mod docs;
 pub mod exit;
 pub mod explain;
 pub mod fields;
 pub mod filter;
+pub mod graph;
 pub mod history;
 pub mod judging;
 mod launching;
@@ -76,6 +78,8 @@ struct Cli {
 enum Command {
     Report(report::ReportCommand),
     Fields(fields::FieldsCommand),
+    Docs(docs::DocsCommand),
+    Graph(graph::GraphCommand),
     Diff(diff::DiffCommand),
     Snapshot(snapshot::SnapshotCommand),
     Check(check::CheckCommand),
@@ -149,6 +153,8 @@ fn run_command<B: Backend + Comparing + Launching>(
     match &cli.command {
         Command::Report(command) => command.run(&cli.options, backend, console),
         Command::Fields(command) => command.run(&cli.options, backend, console),
+        Command::Docs(command) => command.run(&cli.options, backend, console),
+        Command::Graph(command) => command.run(&cli.options, backend, console),
         Command::Diff(command) => command.run(&cli.options, backend, console),
         Command::Snapshot(command) => command.run(&cli.options, backend, console),
         Command::Check(command) => command.run(&cli.options, backend, console),

@@ -31,7 +31,11 @@ pub enum Format {
     Text,
     Json,
     Markdown,
+    Html,
     Csv,
+    Svg,
+    Dot,
+    Mermaid,
     Github,
     Sarif,
 }
@@ -42,7 +46,11 @@ impl fmt::Display for Format {
             Format::Text => "text",
             Format::Json => "json",
             Format::Markdown => "markdown",
+            Format::Html => "html",
             Format::Csv => "csv",
+            Format::Svg => "svg",
+            Format::Dot => "dot",
+            Format::Mermaid => "mermaid",
             Format::Github => "github",
             Format::Sarif => "sarif",
         })

@@ -10,9 +10,11 @@ use super::output::Format;
 use crate::compare::change::Diff;
 use crate::compare::history::History;
 use crate::compare::snapshot::Snapshot;
+use crate::docs::drift::Drift;
 use crate::launch::document::{Audit, Budget};
 use crate::meaning::list::FieldList;
 use crate::meaning::report::Report;
+use crate::render::docs::Document as Docs;
 use crate::render::json::json;
 
 /// Print the JSON Schema of a document
@@ -28,6 +30,10 @@ enum Document {
     Report,
     // What `argtrace fields --format json` writes.
     Fields,
+    // What `argtrace docs --format json` writes.
+    Docs,
+    // What `argtrace docs --against FILE --format json` writes.
+    Drift,
     // What `argtrace diff --format json` writes.
     Diff,
     // What `argtrace snapshot` writes.
@@ -45,6 +51,8 @@ impl Document {
         match self {
             Document::Report => schema_for!(Report),
             Document::Fields => schema_for!(FieldList),
+            Document::Docs => schema_for!(Docs),
+            Document::Drift => schema_for!(Drift),
             Document::Diff => schema_for!(Diff),
             Document::Snapshot => schema_for!(Snapshot),
             Document::History => schema_for!(History),

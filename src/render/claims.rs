@@ -40,6 +40,10 @@ impl Sentence {
         Self::default().and(words)
     }
 
+    pub fn prose(text: impl Into<String>) -> Self {
+        Self(vec![Piece::Prose(text.into())])
+    }
+
     pub fn and(mut self, words: impl Into<String>) -> Self {
         self.0.push(Piece::Plain(words.into()));
         self
@@ -55,7 +59,7 @@ impl Sentence {
         self
     }
 
-    fn prose(mut self, text: &str) -> Self {
+    fn quoting(mut self, text: &str) -> Self {
         self.0.push(Piece::Prose(text.to_owned()));
         self
     }
@@ -64,7 +68,7 @@ impl Sentence {
         self.and("\"").code(text).and("\"")
     }
 
-    fn codes(mut self, texts: &[String], separator: &str) -> Self {
+    pub fn codes(mut self, texts: &[String], separator: &str) -> Self {
         for (i, text) in texts.iter().enumerate() {
             if i > 0 {
                 self = self.and(separator);
@@ -72,6 +76,14 @@ impl Sentence {
             self = self.code(text);
         }
         self
+    }
+
+    /// Only the words, without a mark between the two kinds.
+    pub fn text(&self) -> String {
+        let pieces = self.0.iter().map(|piece| match piece {
+            Piece::Plain(text) | Piece::Code(text) | Piece::Term(text) | Piece::Prose(text) => text.as_str(),
+        });
+        pieces.collect::<String>().trim().to_owned()
     }
 
     fn when(self, condition: Option<&str>) -> Self {
@@ -339,7 +351,7 @@ fn findings(field: &FieldReport) -> Vec<Claim> {
     let said = field.findings.iter().map(|finding| Claim {
         label: "not in help",
         grade: None,
-        says: Sentence::plain(format!("{} ", finding.level)).term(&finding.code).and(": ").prose(&finding.message),
+        says: Sentence::plain(format!("{} ", finding.level)).term(&finding.code).and(": ").quoting(&finding.message),
         places: at(&finding.path, finding.line).into_iter().collect(),
     });
     said.collect()
@@ -360,7 +372,7 @@ fn coverage(field: &FieldReport, all: bool) -> Vec<Claim> {
         claims.push(Claim {
             label: "not followed",
             grade: None,
-            says: says.code(&hop.code).and(": ").prose(&hop.why),
+            says: says.code(&hop.code).and(": ").quoting(&hop.why),
             places: at(&hop.path, hop.line).into_iter().collect(),
         });
     }

@@ -219,7 +219,7 @@ fn grades_of(entry: &FieldEntry) -> impl Iterator<Item = Grade> {
 const FORMULA: [char; 6] = ['=', '+', '-', '@', '＝', '＠'];
 
 /// A cell that is only text, whatever opens it: a formula is led in by an apostrophe (a number is none).
-fn csv_cell(text: &str) -> String {
+pub(super) fn csv_cell(text: &str) -> String {
     let text = inert(text);
     let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
     let lead = if text.trim_start().starts_with(FORMULA) && !is_number { "'" } else { "" };

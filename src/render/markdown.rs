@@ -3,7 +3,7 @@
 //! Text from the tree stands in code spans, where it can neither format nor link nor mention anyone; sentences that may
 //! quote the tree are escaped. The output holds no HTML.
 
-use super::claims::{At, Claim, Piece, claims};
+use super::claims::{At, Claim, Piece, Sentence, claims};
 use super::grades;
 use super::outline::outline;
 use super::summary;
@@ -45,10 +45,13 @@ fn headline(out: &mut String, field: &FieldReport) {
 }
 
 fn row(out: &mut String, claim: &Claim, all: bool) {
-    let sentence: String = claim.says.0.iter().map(piece).collect();
     let grade = claim.grade.map_or("", grades::word);
-    let cells = [claim.label, sentence.trim(), grade, &evidence(&claim.places, all)].map(cell);
+    let cells = [claim.label, &sentence(&claim.says), grade, &evidence(&claim.places, all)].map(cell);
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
+}
+
+pub(super) fn sentence(says: &Sentence) -> String {
+    says.0.iter().map(piece).collect::<String>().trim().to_owned()
 }
 
 fn piece(piece: &Piece) -> String {
