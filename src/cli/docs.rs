@@ -362,7 +362,7 @@ fn unified(file: &Path, old: &str, new: &str) -> String {
     let name = file.display().to_string();
     let diff = TextDiff::from_lines(old, new);
     let text = diff.unified_diff().header(&name, &name).to_string();
-    text.split_inclusive('\n').map(|line| inert_line(line)).collect()
+    text.split_inclusive('\n').map(inert_line).collect()
 }
 
 /// A line with its end, inert in between.

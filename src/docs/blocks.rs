@@ -49,7 +49,7 @@ pub fn blocks(text: &str) -> Result<Vec<Block>, BadMarker> {
             at = after;
             continue;
         }
-        if let Some(rest) = trimmed.strip_prefix(BEGIN).filter(|rest| rest.starts_with([' ', '-'])) {
+        if let Some(rest) = trimmed.strip_prefix(BEGIN).filter(|rest| rest.is_empty() || rest.starts_with([' ', '-'])) {
             let Some(options) = rest.strip_suffix(CLOSE) else { return bad("the marker is not closed by -->") };
             if let Some(open) = &open {
                 return bad(&format!("a block begins in the one of line {}", open.line));

@@ -157,9 +157,7 @@ impl Lexer<'_> {
         }
         self.next();
         let double = matches!(c, ';' | '&' | '|') && self.peek(0) == Some(c);
-        if double {
-            self.next();
-        } else if c == '|' && self.peek(0) == Some('&') {
+        if double || c == '|' && self.peek(0) == Some('&') {
             self.next();
         }
         let text: String = std::iter::repeat_n(c, if double { 2 } else { 1 }).collect();
