@@ -1,7 +1,6 @@
 //! `audit` and `budget` on real releases: the launch that took a machine down is stopped by one line, and the largest
 //! value that the machine bears is a sum that anyone can check.
 
-#[expect(dead_code, reason = "only the console is used, not the analysis that was written by hand")]
 mod by_hand;
 mod release;
 
