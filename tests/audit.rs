@@ -1,7 +1,7 @@
 //! `audit` and `budget` on real releases: the launch that took a machine down is stopped by one line, and the largest
 //! value that the machine bears is a sum that anyone can check.
 
-mod by_hand;
+mod console;
 mod release;
 
 use argtrace::cli::Options;
@@ -10,7 +10,7 @@ use argtrace::cli::budget::BudgetCommand;
 use argtrace::cli::exit::Exit;
 use argtrace::cli::output::Format;
 use argtrace::cli::session::installed;
-use by_hand::options;
+use console::options;
 use serde_json::Value;
 
 fn json() -> Options {
@@ -31,7 +31,7 @@ fn audit(version: &str, command: &[&str], facts: &[&str], fail_on: FailOn) -> Op
         fail_on,
     };
     let (options, backend) = (json(), installed(true).unwrap());
-    let (exit, out, err) = by_hand::run(None, &options, |console| command.run(&options, &backend, console));
+    let (exit, out, err) = console::run(None, &options, |console| command.run(&options, &backend, console));
     let document = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {err}"));
     Some((exit, document, out))
 }
@@ -52,7 +52,7 @@ fn budget(version: &str, operands: &[&str]) -> Option<(Exit, Value)> {
         sets: vec!["tp_size=8".parse().unwrap()],
     };
     let (options, backend) = (json(), installed(true).unwrap());
-    let (exit, out, err) = by_hand::run(None, &options, |console| command.run(&options, &backend, console));
+    let (exit, out, err) = console::run(None, &options, |console| command.run(&options, &backend, console));
     Some((exit, serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {err}"))))
 }
 

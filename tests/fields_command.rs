@@ -1,6 +1,7 @@
 //! The list of fields over an analysis that was written by hand.
 
 mod by_hand;
+mod console;
 
 use argtrace::cli::Options;
 use argtrace::cli::exit::Exit;
@@ -8,7 +9,8 @@ use argtrace::cli::fields::FieldsCommand;
 use argtrace::cli::filter::FilterOptions;
 use argtrace::cli::output::Format;
 use argtrace::meaning::list::FieldList;
-use by_hand::{ByHand, options};
+use by_hand::ByHand;
+use console::options;
 
 fn run_in(
     columns: Option<usize>,
@@ -17,7 +19,7 @@ fn run_in(
     options: &Options,
 ) -> (Exit, String, String) {
     let command = FieldsCommand { operands: operands.iter().map(ToString::to_string).collect(), filter };
-    by_hand::run(columns, options, |console| command.run(options, &ByHand, console))
+    console::run(columns, options, |console| command.run(options, &ByHand, console))
 }
 
 fn run(operands: &[&str], filter: FilterOptions) -> (Exit, String, String) {

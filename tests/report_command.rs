@@ -1,17 +1,19 @@
 //! The report command over an analysis that was written by hand.
 
 mod by_hand;
+mod console;
 
 use argtrace::cli::Options;
 use argtrace::cli::exit::Exit;
 use argtrace::cli::output::{Format, Output};
 use argtrace::cli::report::ReportCommand;
 use argtrace::meaning::report::Report;
-use by_hand::{ByHand, options};
+use by_hand::ByHand;
+use console::options;
 
 fn run(operands: &[&str], options: &Options) -> (Exit, String, String) {
     let command = ReportCommand { operands: operands.iter().map(ToString::to_string).collect() };
-    by_hand::run(Some(80), options, |console| command.run(options, &ByHand, console))
+    console::run(Some(80), options, |console| command.run(options, &ByHand, console))
 }
 
 #[test]
