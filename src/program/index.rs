@@ -28,6 +28,8 @@ impl Uses {
     /// `"word`, which can be the name of an attribute.
     pub const QUOTED: Uses = Uses(16);
     const DEFINED: Uses = Uses(32);
+    /// In an `import` statement, beside the others.
+    pub const IMPORTED: Uses = Uses(64);
 
     pub const fn or(self, other: Uses) -> Uses {
         Uses(self.0 | other.0)
@@ -66,6 +68,14 @@ enum Before {
     Assignment,
 }
 
+/// How far an import statement goes: to the end of the line, or of the brackets.
+#[derive(Copy, Clone, PartialEq)]
+enum Import {
+    None,
+    Line,
+    Brackets,
+}
+
 impl FileIndex {
     pub fn of(text: &[u8]) -> FileIndex {
         let mut out = FileIndex::default();
@@ -75,6 +85,7 @@ impl FileIndex {
         let mut before = Before::Nothing;
         let mut i = 0;
         let mut line_start = true;
+        let mut import = Import::None;
         while i < text.len() {
             let b = text[i];
             if is_word(b) {
@@ -88,6 +99,10 @@ impl FileIndex {
                     continue;
                 }
                 let use_ = if defines { Uses::DEFINED } else { use_of(text, start, i) };
+                if line_start && (word == b"import" || word == b"from") {
+                    import = Import::Line;
+                }
+                let use_ = if import == Import::None { use_ } else { use_.or(Uses::IMPORTED) };
                 words.push((hash(word), use_.0));
                 defines = word == b"def" || word == b"class";
                 out.imports_all |= word == b"import" && text[i..].trim_ascii_start().first() == Some(&b'*');
@@ -117,6 +132,12 @@ impl FileIndex {
                 line_start = false;
                 continue;
             }
+            import = match (import, b) {
+                (Import::Line, b'(') => Import::Brackets,
+                (Import::Line, b'\n') if !text[..i].trim_ascii_end().ends_with(b"\\") => Import::None,
+                (Import::Brackets, b')') => Import::None,
+                (same, _) => same,
+            };
             match b {
                 b'\n' => {
                     line_start = true;
@@ -150,12 +171,27 @@ impl FileIndex {
     }
 
     pub fn has(&self, hash: u32) -> bool {
-        self.words.binary_search(&hash).is_ok()
+        self.position(hash).is_some()
+    }
+
+    /// Where the word stands in the sorted list. Hashes spread evenly, so it is near where its size says.
+    fn position(&self, hash: u32) -> Option<usize> {
+        const NEAR: usize = 12;
+        let words = &self.words;
+        let guess = (u64::from(hash) * words.len() as u64 >> 32) as usize;
+        let (from, to) = (guess.saturating_sub(NEAR), (guess + NEAR).min(words.len()));
+        let near = words.get(from..to)?;
+        match (near.first(), near.last()) {
+            (Some(first), Some(last)) if *first <= hash && hash <= *last => {
+                near.iter().position(|w| *w == hash).map(|i| from + i)
+            }
+            _ => words.binary_search(&hash).ok(),
+        }
     }
 
     /// Does the word stand there in one of these ways?
     pub fn has_use(&self, hash: u32, uses: Uses) -> bool {
-        let found = self.words.binary_search(&hash).ok().and_then(|i| self.uses.get(i));
+        let found = self.position(hash).and_then(|i| self.uses.get(i));
         found.is_some_and(|found| found.0 & uses.0 != 0)
     }
 

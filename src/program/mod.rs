@@ -362,25 +362,40 @@ impl Program {
         if let Some(known) = self.naming.lock().unwrap_or_else(|e| e.into_inner()).get(&key) {
             return known.clone();
         }
+        let hash = index::hash(name.as_bytes());
+        let uses = |f: &FileId, uses| self.file(*f).index.has_use(hash, uses);
+        let takes_all = |f: &FileId| self.file(*f).index.imports_all;
         let mut open: Vec<FileId> = self.files_with(name).to_vec();
-        open.extend(self.file_ids().filter(|f| self.file(*f).index.imports_all && !self.has_word(*f, name)));
+        open.extend(self.file_ids().filter(|f| takes_all(f) && !self.has_word(*f, name)));
         open.retain(|f| *f != defined_in);
         let mut known = vec![defined_in];
+        // Those that name it as a part of a module have no name of their own to hand on.
+        let mut users = Vec::new();
         let mut next = 0;
         while let Some(from) = known.get(next).copied() {
             next += 1;
             let module = self.file(from).module;
             let word = Sym::from(module.rsplit('.').next().unwrap_or_default());
+            let of_module = index::hash(word.as_bytes());
             let package = if self.file(from).is_package { Some(format!("{module}.")) } else { None };
             open.retain(|f| {
                 let sibling = package.as_ref().is_some_and(|p| self.file(*f).module.starts_with(p.as_str()));
-                let names = sibling || self.has_word(*f, word);
-                if names {
-                    known.push(*f);
+                if !sibling && !self.has_word(*f, word) {
+                    return true;
                 }
-                !names
+                if uses(f, Uses::IMPORTED.or(Uses::QUOTED)) || takes_all(f) {
+                    known.push(*f);
+                    return false;
+                }
+                let has_module = self.file(*f).index.has_use(of_module, Uses::IMPORTED.or(Uses::ATTRIBUTE));
+                let is_part = (has_module || sibling) && uses(f, Uses::ATTRIBUTE.or(Uses::METHOD));
+                if is_part {
+                    users.push(*f);
+                }
+                !is_part
             });
         }
+        known.append(&mut users);
         known.retain(|f| self.has_word(*f, name));
         known.sort();
         let found: Arc<[FileId]> = known.into();
