@@ -178,7 +178,7 @@ impl FileIndex {
     fn position(&self, hash: u32) -> Option<usize> {
         const NEAR: usize = 12;
         let words = &self.words;
-        let guess = (u64::from(hash) * words.len() as u64 >> 32) as usize;
+        let guess = ((u64::from(hash) * words.len() as u64) >> 32) as usize;
         let (from, to) = (guess.saturating_sub(NEAR), (guess + NEAR).min(words.len()));
         let near = words.get(from..to)?;
         match (near.first(), near.last()) {
