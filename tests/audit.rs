@@ -154,3 +154,88 @@ fn a_key_is_never_printed() {
     let Some((_, _, out)) = audit("0.5.9", &command, &[], FailOn::Warning) else { return };
     assert!(!out.contains("sk-hidden"), "{out}");
 }
+
+/// A launch with one fault, what must be said of it, and the near launch of which that must not be said.
+struct Case {
+    version: &'static str,
+    faulty: &'static str,
+    code: &'static str,
+    field: &'static str,
+    /// The effective value as JSON, where it is what the case is about.
+    effective: Option<&'static str>,
+    sound: &'static str,
+}
+
+const fn case(
+    version: &'static str,
+    faulty: &'static str,
+    (code, field, effective): (&'static str, &'static str, Option<&'static str>),
+    sound: &'static str,
+) -> Case {
+    Case { version, faulty, code, field, effective, sound }
+}
+
+const fn violated(field: &'static str) -> (&'static str, &'static str, Option<&'static str>) {
+    ("constraint-violated", field, None)
+}
+
+#[rustfmt::skip]
+const CASES: &[Case] = &[
+    // Checks at start-up.
+    case("0.5.9", "--tp-size 8 --enable-two-batch-overlap", violated("enable_two_batch_overlap"), "--tp-size 8 --enable-two-batch-overlap --moe-a2a-backend mooncake"),
+    case("0.5.9", "--enable-priority-scheduling --schedule-policy lpm", violated("schedule_policy"), "--enable-priority-scheduling --schedule-policy fcfs"),
+    case("0.5.9", "--moe-dense-tp-size 2", violated("moe_dense_tp_size"), "--moe-dense-tp-size 1"),
+    case("0.5.12", "--swa-full-tokens-ratio 1.5", violated("swa_full_tokens_ratio"), "--swa-full-tokens-ratio 0.8"),
+    case("0.5.9", "--encoder-only --language-only --encoder-urls http://a", violated("encoder_only"), "--encoder-only"),
+    case("0.5.9", "--language-only", violated("language_only"), "--language-only --encoder-urls http://a"),
+    case("0.5.9", "--enable-prefix-mm-cache", violated("enable_prefix_mm_cache"), "--enable-prefix-mm-cache --encoder-only"),
+    case("0.5.12", "--gpu-id-step 0", violated("gpu_id_step"), "--gpu-id-step 2"),
+    case("0.5.9", "--export-metrics-to-file", violated("export_metrics_to_file"), "--export-metrics-to-file --export-metrics-to-file-dir /m"),
+    case("0.5.9", "--tp-size 8 --attn-cp-size 3", violated("attn_cp_size"), "--tp-size 8 --attn-cp-size 2"),
+    case("0.5.9", "--tp-size 8 --moe-dp-size 3", violated("moe_dp_size"), "--tp-size 8 --moe-dp-size 2"),
+    case("0.5.9", "--enable-pdmux", violated("enable_pdmux"), "--enable-pdmux --chunked-prefill-size -1 --disable-overlap-schedule"),
+    case("0.5.9", "--multi-item-scoring-delimiter 5", violated("multi_item_scoring_delimiter"), "--multi-item-scoring-delimiter 5 --disable-radix-cache --chunked-prefill-size -1"),
+    case("0.5.9", "--tp-size 8 --enable-eplb", violated("enable_eplb"), "--tp-size 8 --ep-size 8 --enable-eplb"),
+    case("0.5.12", "--tokenizer-worker-num 0", violated("tokenizer_worker_num"), "--tokenizer-worker-num 2"),
+    case("0.5.9", "--disaggregation-decode-enable-offload-kvcache", violated("disaggregation_decode_enable_offload_kvcache"), ""),
+    // Values that do not stay.
+    case("0.5.9", "--tp-size 8 --enable-dp-lm-head", ("rewritten", "enable_dp_lm_head", Some("false")), "--tp-size 8 --dp-size 8 --enable-dp-attention --enable-dp-lm-head"),
+    case("0.5.9", "--load-format remote_instance", ("rewritten", "load_format", Some("\"auto\"")), "--load-format dummy"),
+    // Parsing.
+    case("0.5.12", "--grammar-backend guidance", ("invalid-choice", "grammar_backend", None), "--grammar-backend xgrammar"),
+    case("0.5.12", "--stream-interval often", ("invalid-value", "stream_interval", None), "--stream-interval 4"),
+    case("0.5.9", "--kv-cache auto", ("abbreviated-flag", "kv_cache_dtype", None), "--kv-cache-dtype auto"),
+];
+
+fn names(finding: &Value, field: &str) -> bool {
+    finding["field"] == field || finding["fields"].as_array().is_some_and(|all| all.iter().any(|f| f == field))
+}
+
+#[test]
+fn launches_as_people_write_them() {
+    let mut wrong = Vec::new();
+    for case in CASES {
+        let told = |flags: &str| {
+            let command: Vec<&str> = ["--model-path", "m"].into_iter().chain(flags.split_whitespace()).collect();
+            let (_, document, _) = audit(case.version, &command, &[], FailOn::Never)?;
+            Some(
+                findings(&document, case.code)
+                    .into_iter()
+                    .filter(|f| names(f, case.field))
+                    .cloned()
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let (Some(faulty), Some(sound)) = (told(case.faulty), told(case.sound)) else { return };
+        let effective = case.effective.map(|e| serde_json::from_str::<Value>(e).unwrap());
+        let said =
+            faulty.iter().any(|f| effective.as_ref().is_none_or(|e| f["effective"] == *e && f["when"].is_null()));
+        if !said {
+            wrong.push(format!("{} {}: not said: {faulty:?}", case.version, case.faulty));
+        }
+        if !sound.is_empty() {
+            wrong.push(format!("{} {}: said: {sound:?}", case.version, case.sound));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
