@@ -77,6 +77,8 @@ struct Piece {
 }
 
 const MAX_TEXT: usize = 16 << 20;
+/// Bytes of a list; a longer one is not known.
+const MAX_LIST: usize = 1 << 20;
 const MAX_NESTING: u32 = 12;
 
 /// The words that one word becomes.
@@ -95,6 +97,10 @@ pub fn words(word: &Word, variables: &Variables) -> Vec<Token> {
             Part::Param { inner, quoted } => {
                 let found = parameter(inner, variables, 0);
                 match found {
+                    // A list that holds itself twice doubles with each line.
+                    Value::Many(items) if items.iter().map(|i| i.len() + 1).sum::<usize>() > MAX_LIST => {
+                        push(&mut fields, Piece { text: token::unknown(inner), splits: false, quoted: *quoted });
+                    }
                     Value::One(text) => push(&mut fields, Piece { text, splits: !quoted, quoted: *quoted }),
                     Value::Many(items) => {
                         for (i, text) in items.into_iter().enumerate() {

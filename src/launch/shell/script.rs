@@ -507,6 +507,24 @@ mod tests {
     }
 
     #[test]
+    fn what_grows_without_end_is_open() {
+        let list = format!("A=(--tp 8)\n{}run \"${{A[@]}}\"", "A=(\"${A[@]}\" \"${A[@]}\")\n".repeat(60));
+        let text = format!("B=8\n{}run $B", "B=$B$B\n".repeat(60));
+        for source in [list, text] {
+            let found = run(&source);
+            let longest = found.iter().map(String::len).max();
+            assert!(found.len() == 1 && longest < Some(64 << 20), "{longest:?}");
+        }
+        let line = format!("run {}", "--x 1 ".repeat(1_700_000));
+        assert!(run(&line).len() <= 1);
+        for source in
+            ["cat <<EOF\nrun --tp 8", "run 'a", "run \"$(a \"b", &"$(".repeat(50_000), "<<<<<<< HEAD\nrun a\n======="]
+        {
+            run(source);
+        }
+    }
+
+    #[test]
     fn what_branches_and_loops_set_is_open() {
         let open = run("if test x; then N=1; else N=2; fi\nrun $N");
         assert_eq!(open.last().map(String::as_str), Some("run|$N"));
