@@ -1,27 +1,7 @@
 //! The codes of drift between a hand-kept table and the source: what each means, in one table.
 
-use crate::launch::document::Level;
-
-/// A kind of drift.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Code {
-    pub code: &'static str,
-    pub level: Level,
-    pub title: &'static str,
-    pub explanation: &'static str,
-    /// A row that has it, and the source.
-    pub example: &'static str,
-}
-
-macro_rules! codes {
-    ($($name:ident $code:literal $level:ident $title:literal $explanation:literal $example:literal)*) => {
-        $(pub const $name: Code = Code {
-            code: $code, level: Level::$level, title: $title, explanation: $explanation, example: $example,
-        };)*
-        /// In the order in which they are explained.
-        pub const CODES: &[Code] = &[$($name),*];
-    };
-}
+pub use crate::launch::findings::table::Code;
+use crate::launch::findings::table::codes;
 
 codes! {
     UNKNOWN "docs-flag-unknown" Error

@@ -4,7 +4,7 @@
 
 use crate::launch::document::Level;
 
-/// A kind of finding.
+/// A kind of finding, or of drift in a table of arguments.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Code {
     pub code: &'static str,
@@ -12,19 +12,21 @@ pub struct Code {
     pub level: Level,
     pub title: &'static str,
     pub explanation: &'static str,
-    /// A command that has it.
+    /// A command, or a row of a table, that has it.
     pub example: &'static str,
 }
 
 macro_rules! codes {
     ($($name:ident $code:literal $level:ident $title:literal $explanation:literal $example:literal)*) => {
         $(pub const $name: Code = Code {
-            code: $code, level: Level::$level, title: $title, explanation: $explanation, example: $example,
+            code: $code, level: $crate::launch::document::Level::$level, title: $title, explanation: $explanation,
+            example: $example,
         };)*
         /// In the order in which they are explained.
         pub const CODES: &[Code] = &[$($name),*];
     };
 }
+pub(crate) use codes;
 
 codes! {
     UNKNOWN_FLAG "unknown-flag" Error
