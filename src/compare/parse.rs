@@ -99,7 +99,7 @@ impl Reading<'_> {
             Expr::Tuple(items) | Expr::List(items) | Expr::Set(items) => {
                 Term::List(items.iter().map(|i| inner(*i)).collect::<Option<_>>()?)
             }
-            Expr::FString { parts, .. } => Term::Format(parts.iter().map(|p| inner(*p)).collect::<Option<_>>()?),
+            Expr::FString(formatted) => Term::Format(formatted.parts.iter().map(|p| inner(*p)).collect::<Option<_>>()?),
             Expr::Str(text) => Term::Literal(Literal::Str(text.to_string())),
             Expr::Int(n) => Term::Literal(Literal::Int(*n)),
             Expr::Float(n) => Term::Literal(Literal::float(*n)),

@@ -77,11 +77,18 @@ fn attributes(graph: &Graph, file: FileId, field: Sym, out: &mut Vec<Access>) {
     let program = graph.program;
     let ir = program.ir(file);
     for at in program.attrs_named(file, field) {
-        let Expr::Attr { base, at: place, .. } = ir.expr(*at) else { continue };
+        let Expr::Attr { base, .. } = ir.expr(*at) else { continue };
         let types = graph.types.of(ExprRef { file, expr: *base });
         let Some((sure, holder)) = graph.holds_field(&types, field) else { continue };
         let write = written(ir, program, file, *at);
-        out.push(Access { place: *place, at: ExprRef { file, expr: *at }, how: How::Attribute, write, sure, holder });
+        out.push(Access {
+            place: ir.place(*at),
+            at: ExprRef { file, expr: *at },
+            how: How::Attribute,
+            write,
+            sure,
+            holder,
+        });
     }
 }
 
@@ -135,7 +142,14 @@ fn named(graph: &Graph, file: FileId, field: Sym, out: &mut Vec<Access>) {
                 if let Some(sure) = graph.is_record(&types) {
                     let write = Some(Written::Value(arg.value));
                     let holder = Holder::Record;
-                    out.push(Access { place: arg.at, at: literal, how: How::Named, write, sure, holder });
+                    out.push(Access {
+                        place: ir.lines.span(arg.at),
+                        at: literal,
+                        how: How::Named,
+                        write,
+                        sure,
+                        holder,
+                    });
                 }
             }
             _ => {}
@@ -207,7 +221,7 @@ fn record_dicts(program: &Program) -> Vec<Entity> {
                 let Stmt::Assign { targets, value } = &ir.stmt(*stmt).kind else { continue };
                 let values: Vec<ExprId> = match ir.expr(*value) {
                     Expr::Dict(items) => items.iter().map(|(_, v)| *v).collect(),
-                    Expr::Comp { kind: CompKind::Dict, value: Some(value), .. } => vec![*value],
+                    Expr::Comp(comp) if comp.kind == CompKind::Dict => comp.value.into_iter().collect(),
                     _ => continue,
                 };
                 let of_class = |e: &ExprId| match ir.expr(*e) {

@@ -124,7 +124,7 @@ impl Search<'_, '_, '_> {
                     || may_override && self.overrides(func, field)
                     || fills && self.reaches_declaration(arg.value, field))
             {
-                self.push(field, arg.at, at, arg.value);
+                self.push(field, ir.lines.span(arg.at), at, arg.value);
             }
         }
     }

@@ -604,7 +604,8 @@ impl<'p> Stepper<'_, 'p> {
                 };
                 self.outer(file, up, path, None);
             }
-            Expr::Comp { element, value, clauses, .. } => {
+            Expr::Comp(comp) => {
+                let Comp { element, value, clauses, .. } = &**comp;
                 if *element == e || *value == Some(e) {
                     self.outer(file, up, path.push(Proj::Elem), None);
                 } else if let Some(clause) = clauses.iter().find(|c| c.iter == e) {
@@ -615,7 +616,7 @@ impl<'p> Stepper<'_, 'p> {
                     self.outer(file, up, Path::default(), Some(Op::Select { at: up }));
                 }
             }
-            Expr::FString { .. } => self.outer(file, up, Path::default(), Some(Op::Format)),
+            Expr::FString(_) => self.outer(file, up, Path::default(), Some(Op::Format)),
             Expr::Starred(_) | Expr::Await(_) => self.outer(file, up, path, None),
             Expr::Yield { .. } => {
                 if let Scope::Func(func) = ir.scope_of(up) {

@@ -64,8 +64,8 @@ pub fn of_expr(ir: &FileIr, expr: ExprId) -> Vec<Guard> {
                     Expr::Bool { and, left, right } if *right == at => {
                         inner.push(Guard { test: *left, holds: *and, early_exit: false });
                     }
-                    Expr::Comp { clauses, .. } => {
-                        for clause in clauses.iter().rev() {
+                    Expr::Comp(comp) => {
+                        for clause in comp.clauses.iter().rev() {
                             for test in clause.ifs.iter().rev().filter(|t| **t != at) {
                                 inner.push(Guard { test: *test, holds: true, early_exit: false });
                             }

@@ -149,9 +149,9 @@ fn computed_reads(facts: &Facts) -> Vec<ExprRef> {
         for call in program.calls_named(file, getattr) {
             let Expr::Call { args, .. } = ir.expr(*call) else { continue };
             let [object, name, ..] = &args[..] else { continue };
-            let Expr::FString { text, .. } = ir.expr(name.value) else { continue };
+            let Expr::FString(made) = ir.expr(name.value) else { continue };
             let object = ExprRef { file, expr: object.value };
-            if can_make(text, &field) && graph.holds_field(&graph.types.of(object), field).is_some() {
+            if can_make(&made.text, &field) && graph.holds_field(&graph.types.of(object), field).is_some() {
                 out.push(ExprRef { file, expr: *call });
             }
         }
@@ -184,7 +184,7 @@ fn unparsed(facts: &Facts) -> Vec<Place> {
     let mut out = Vec::new();
     for file in program.files_with(facts.field()).iter().copied() {
         for region in &facts.shared.ir(file).skipped {
-            let text = program.text(file, *region);
+            let text = program.text(file, (*region).into());
             if text.split(|c| !is_word(c)).any(|word| facts.field() == word) {
                 out.push(facts.shared.line_place(file, region.line, region.column));
             }

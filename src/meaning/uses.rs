@@ -151,10 +151,10 @@ fn text(facts: &Facts, found: &Found, value: ExprRef) -> Option<String> {
     let ir = shared.ir(value.file);
     match *found {
         Found::Expression(whole) => {
-            let (outer, inner) = (ir.span(whole), ir.span(value.expr));
+            let (outer, inner) = (ir.range(whole), ir.range(value.expr));
             let program = shared.program();
-            let head = program.text(value.file, Span { end: inner.start, ..outer });
-            let tail = program.text(value.file, Span { start: inner.end, ..outer });
+            let head = program.text(value.file, ByteRange { end: inner.start, ..outer });
+            let tail = program.text(value.file, ByteRange { start: inner.end, ..outer });
             (head.len() + tail.len() <= MAX_TEXT).then(|| format!("{head} {field} {tail}").trim().to_owned())
         }
         Found::Argument { call, value: argument } => {

@@ -321,7 +321,7 @@ impl Program {
                 Parent::Expr(up) => match ir.expr(up) {
                     Expr::Tuple(_) | Expr::List(_) | Expr::Starred(_) => at = up,
                     Expr::Walrus { target, .. } => return *target == at,
-                    Expr::Comp { clauses, .. } => return clauses.iter().any(|c| c.target == at),
+                    Expr::Comp(comp) => return comp.clauses.iter().any(|c| c.target == at),
                     _ => return false,
                 },
                 Parent::Stmt(stmt) => {

@@ -194,9 +194,9 @@ impl<'p> Folder<'p> {
             Expr::Int(i) => Value::Int(*i),
             Expr::Float(x) => Value::Float(*x),
             Expr::Str(s) => Value::Str(*s),
-            Expr::FString { text, parts } => {
-                let parts: Option<Vec<_>> = parts.iter().map(|p| self.fold(here(*p))?.display()).collect();
-                Value::Str(Sym::from(&filled(text.as_str(), &parts?)))
+            Expr::FString(formatted) => {
+                let parts: Option<Vec<_>> = formatted.parts.iter().map(|p| self.fold(here(*p))?.display()).collect();
+                Value::Str(Sym::from(&filled(formatted.text.as_str(), &parts?)))
             }
             Expr::List(items) => Value::List(self.fold_all(at.file, items)?),
             Expr::Tuple(items) => Value::Tuple(self.fold_all(at.file, items)?),
@@ -248,9 +248,7 @@ impl<'p> Folder<'p> {
                 }
             }
             Expr::Call { func, args } => self.call(at.file, *func, args)?,
-            Expr::Comp { kind, element, value, clauses } => {
-                self.comprehension(at.file, *kind, *element, *value, clauses)?
-            }
+            Expr::Comp(comp) => self.comprehension(at.file, comp)?,
             _ => return None,
         })
     }
@@ -423,15 +421,9 @@ impl<'p> Folder<'p> {
         }
     }
 
-    fn comprehension(
-        &mut self,
-        file: FileId,
-        kind: CompKind,
-        element: ExprId,
-        value: Option<ExprId>,
-        clauses: &[CompFor],
-    ) -> Option<Value> {
-        let [clause] = clauses else { return None };
+    fn comprehension(&mut self, file: FileId, comp: &Comp) -> Option<Value> {
+        let Comp { kind, element, value, ref clauses } = *comp;
+        let [clause] = &clauses[..] else { return None };
         let Expr::Name(name) = *self.program.ir(file).expr(clause.target) else { return None };
         if !clause.ifs.is_empty() {
             return None;

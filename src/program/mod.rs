@@ -458,10 +458,10 @@ impl Program {
         String::from_utf8_lossy(line).trim().to_owned()
     }
 
-    /// The source of a span, without comments, white space folded.
-    pub fn text(&self, file: FileId, span: Span) -> String {
+    /// The source of a range, without comments, white space folded.
+    pub fn text(&self, file: FileId, range: ByteRange) -> String {
         let text = &self.file(file).text;
-        let bytes = text.get(span.start as usize..(span.end as usize).min(text.len())).unwrap_or(&[]);
+        let bytes = text.get(range.start as usize..(range.end as usize).min(text.len())).unwrap_or(&[]);
         let text = String::from_utf8_lossy(bytes);
         let text = if text.contains('#') { without_comments(&text) } else { text };
         let mut out = String::with_capacity(text.len());
@@ -475,7 +475,7 @@ impl Program {
     }
 
     pub fn expr_text(&self, at: ExprRef) -> String {
-        self.text(at.file, self.ir(at.file).span(at.expr))
+        self.text(at.file, self.ir(at.file).range(at.expr))
     }
 }
 

@@ -236,7 +236,7 @@ impl<'p> TypeSystem<'p> {
                 items.iter().for_each(|(_, v)| add(&mut out, &sub(*v), true));
                 one(Type::Many(out.into()))
             }
-            Expr::Comp { element, value, .. } => one(Type::Many(sub(value.unwrap_or(*element)))),
+            Expr::Comp(comp) => one(Type::Many(sub(comp.value.unwrap_or(comp.element)))),
             Expr::Str(s) => one(Type::Str(*s)),
             _ => none(),
         }
@@ -330,8 +330,8 @@ impl<'p> TypeSystem<'p> {
                     }
                     Expr::Starred(_) => at = up,
                     Expr::Walrus { value, .. } => break sub(*value),
-                    Expr::Comp { clauses, .. } => {
-                        let Some(clause) = clauses.iter().find(|c| c.target == at) else { return none() };
+                    Expr::Comp(comp) => {
+                        let Some(clause) = comp.clauses.iter().find(|c| c.target == at) else { return none() };
                         break self.element(&sub(clause.iter), None);
                     }
                     _ => return none(),

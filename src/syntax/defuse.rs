@@ -390,7 +390,8 @@ impl Walk<'_> {
                 }
                 self.target(*target, env);
             }
-            Expr::Comp { element, value, clauses, .. } => {
+            Expr::Comp(comp) => {
+                let Comp { element, value, clauses, .. } = &**comp;
                 let outer = env.clone();
                 for clause in clauses {
                     self.expr(clause.iter, env);

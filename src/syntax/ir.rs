@@ -4,6 +4,7 @@
 //! analysis can start at any expression and walk outwards (what is this value used for?) as well as inwards.
 //! Ids are indices into the arenas of one [`FileIr`]; names are interned for the whole process.
 
+use super::lines::Lines;
 use serde::{Deserialize, Serialize};
 
 pub use ustr::Ustr as Sym;
@@ -41,6 +42,25 @@ pub struct Span {
     pub end: u32,
 }
 
+/// A piece of a file's text, in bytes.
+#[derive(Copy, Clone, Default, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct ByteRange {
+    pub start: u32,
+    pub end: u32,
+}
+
+impl ByteRange {
+    pub fn contains(self, inner: ByteRange) -> bool {
+        self.start <= inner.start && inner.end <= self.end
+    }
+}
+
+impl From<Span> for ByteRange {
+    fn from(span: Span) -> ByteRange {
+        ByteRange { start: span.start, end: span.end }
+    }
+}
+
 /// What encloses an expression directly.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Parent {
@@ -63,9 +83,12 @@ pub enum Scope {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ExprNode {
     pub kind: Expr,
-    pub span: Span,
+    pub range: ByteRange,
     pub parent: Parent,
 }
+
+// There are millions of them.
+const _: () = assert!(size_of::<ExprNode>() == 40);
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum BinOp {
@@ -127,7 +150,7 @@ pub struct Arg {
     pub kind: ArgKind,
     pub value: ExprId,
     /// The whole argument; a keyword's name stands at its start.
-    pub at: Span,
+    pub at: ByteRange,
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -145,14 +168,30 @@ pub struct CompFor {
     pub ifs: Box<[ExprId]>,
 }
 
+/// `element for clauses`, or `element: value for clauses`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Comp {
+    pub kind: CompKind,
+    pub element: ExprId,
+    pub value: Option<ExprId>,
+    pub clauses: Box<[CompFor]>,
+}
+
+/// The interpolated expressions; `text` is the literal text with `{}` for each.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FString {
+    pub text: Sym,
+    pub parts: Box<[ExprId]>,
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Expr {
     Name(Sym),
-    /// `base.attr`; the node's span is the whole expression, `at` the name token's.
+    /// `base.attr`; the node's range is the whole expression, the name token starts `at` and ends with it.
     Attr {
         base: ExprId,
         attr: Sym,
-        at: Span,
+        at: u32,
     },
     Call {
         func: ExprId,
@@ -196,17 +235,8 @@ pub enum Expr {
     Set(Box<[ExprId]>),
     /// A key of `None` is `**value`.
     Dict(Box<[(Option<ExprId>, ExprId)]>),
-    Comp {
-        kind: CompKind,
-        element: ExprId,
-        value: Option<ExprId>,
-        clauses: Box<[CompFor]>,
-    },
-    /// The interpolated expressions; `text` is the literal text with `{}` for each, `debug` marks `{x=}`.
-    FString {
-        text: Sym,
-        parts: Box<[ExprId]>,
-    },
+    Comp(Box<Comp>),
+    FString(Box<FString>),
     Str(Sym),
     Bytes,
     Int(i64),
@@ -406,6 +436,7 @@ pub struct FileIr {
     pub comments: Vec<(u32, String)>,
     /// Regions that did not parse or were nested too deep.
     pub skipped: Vec<Span>,
+    pub lines: Lines,
 }
 
 impl FileIr {
@@ -413,7 +444,10 @@ impl FileIr {
         &self.exprs[id.index()].kind
     }
     pub fn span(&self, id: ExprId) -> Span {
-        self.exprs[id.index()].span
+        self.lines.span(self.range(id))
+    }
+    pub fn range(&self, id: ExprId) -> ByteRange {
+        self.exprs[id.index()].range
     }
     pub fn stmt(&self, id: StmtId) -> &StmtNode {
         &self.stmts[id.index()]
@@ -433,7 +467,7 @@ impl FileIr {
     /// The place that stands for an expression in evidence: its name token for `a.b.name`, else its start.
     pub fn place(&self, id: ExprId) -> Span {
         match self.expr(id) {
-            Expr::Attr { at, .. } => *at,
+            Expr::Attr { at, .. } => self.lines.span(ByteRange { start: *at, ..self.range(id) }),
             _ => self.span(id),
         }
     }
@@ -495,16 +529,16 @@ impl FileIr {
             Expr::IfExp { test, body, orelse } => vec![*test, *body, *orelse],
             Expr::Tuple(items) | Expr::List(items) | Expr::Set(items) | Expr::Slice { parts: items } => items.to_vec(),
             Expr::Dict(items) => items.iter().flat_map(|(k, v)| k.iter().copied().chain([*v])).collect(),
-            Expr::Comp { element, value, clauses, .. } => {
-                let mut all = vec![*element];
-                all.extend(value);
-                for clause in clauses {
+            Expr::Comp(comp) => {
+                let mut all = vec![comp.element];
+                all.extend(comp.value);
+                for clause in &comp.clauses {
                     all.extend([clause.target, clause.iter]);
                     all.extend(clause.ifs.iter());
                 }
                 all
             }
-            Expr::FString { parts, .. } => parts.to_vec(),
+            Expr::FString(formatted) => formatted.parts.to_vec(),
             Expr::Starred(e) | Expr::Await(e) => vec![*e],
             Expr::Yield { value, .. } => value.iter().copied().collect(),
             Expr::Walrus { target, value } => vec![*target, *value],

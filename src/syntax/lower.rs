@@ -10,6 +10,7 @@ use ruff_python_ast::token::TokenKind;
 use ruff_python_ast::{self as ast, Expr as Node, Stmt as Statement};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::{Ranged, TextRange, TextSize};
+use std::borrow::Cow;
 
 /// How deep statements and expressions may nest before the rest is skipped. Real code stays under 60; the cap keeps
 /// hostile nesting from using up the stack.
@@ -17,10 +18,10 @@ pub const MAX_DEPTH: u32 = 180;
 
 /// Lowers the text of a file. Bytes that are not UTF-8 are replaced, so that one bad string does not cost the file.
 pub fn lower(bytes: &[u8]) -> FileIr {
-    let text = String::from_utf8_lossy(bytes);
-    let lines = Lines::of(&text);
+    let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
     if nesting::is_too_deep(&text) || u32::try_from(text.len()).is_err() {
-        let all = Span { line: 1, column: 1, end_line: lines.count(), start: 0, end: text.len() as u32 };
+        let end_line = memchr::memchr_iter(b'\n', bytes).count() as u32 + 1;
+        let all = Span { line: 1, column: 1, end_line, start: 0, end: text.len() as u32 };
         return FileIr { skipped: vec![all], ..FileIr::default() };
     }
     let parsed = parse_unchecked(&text, ParseOptions::from(Mode::Module));
@@ -28,7 +29,8 @@ pub fn lower(bytes: &[u8]) -> FileIr {
     errors.sort_by_key(|e| (e.start(), e.end()));
     // What is broken is not looked into, however deep it is.
     let is_deep = !errors.is_empty();
-    let mut lowering = Lowering { text: &text, lines, errors, ir: FileIr::default(), depth: 0, is_deep };
+    let ir = FileIr { lines: Lines::of(&text), ..FileIr::default() };
+    let mut lowering = Lowering { text: &text, errors, ir, depth: 0, is_deep };
     lowering.comments(&parsed);
     if let ast::Mod::Module(module) = parsed.syntax() {
         lowering.ir.body = lowering.block(&module.body, Scope::Module, None);
@@ -49,7 +51,6 @@ pub fn lower(bytes: &[u8]) -> FileIr {
 
 struct Lowering<'a> {
     text: &'a str,
-    lines: Lines<'a>,
     /// Where the parser stumbled, in order.
     errors: Vec<TextRange>,
     ir: FileIr,
@@ -60,9 +61,7 @@ struct Lowering<'a> {
 
 impl Lowering<'_> {
     fn span(&self, range: TextRange) -> Span {
-        let (line, column) = self.lines.place(range.start().to_usize());
-        let end_line = self.lines.line(range.end().to_usize());
-        Span { line, column, end_line, start: range.start().to_u32(), end: range.end().to_u32() }
+        self.ir.lines.span(bytes(range))
     }
 
     fn skip(&mut self, range: TextRange) {
@@ -79,8 +78,9 @@ impl Lowering<'_> {
                 TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => brackets -= 1,
                 TokenKind::Comment if brackets <= 0 => {
                     let start = token.start().to_usize();
-                    let (line, _) = self.lines.place(start);
-                    if self.text.get(self.lines.start(line)..start).is_some_and(|s| s.trim().is_empty()) {
+                    let line = self.ir.lines.line(token.start().to_u32());
+                    let first = self.ir.lines.start(line).map_or(start, |first| first as usize);
+                    if self.text.get(first..start).is_some_and(|s| s.trim().is_empty()) {
                         let text = self.text.get(token.range().to_std_range()).unwrap_or("");
                         self.ir.comments.push((line, text.trim_start_matches('#').trim().to_owned()));
                     }
@@ -355,8 +355,7 @@ impl Lowering<'_> {
     // Expressions
 
     fn push_expr(&mut self, range: TextRange, parent: Parent) -> ExprId {
-        let span = self.span(range);
-        self.ir.exprs.push(ExprNode { kind: Expr::Unknown, span, parent });
+        self.ir.exprs.push(ExprNode { kind: Expr::Unknown, range: bytes(range), parent });
         ExprId(self.ir.exprs.len() as u32 - 1)
     }
 
@@ -395,7 +394,7 @@ impl Lowering<'_> {
             Node::Name(node) if node.is_invalid() => Expr::Unknown,
             Node::Name(node) => Expr::Name(Sym::from(node.id.as_str())),
             Node::Attribute(node) => {
-                Expr::Attr { base: self.expr(&node.value, here), attr: sym(&node.attr), at: self.span(node.attr.range) }
+                Expr::Attr { base: self.expr(&node.value, here), attr: sym(&node.attr), at: node.attr.start().to_u32() }
             }
             Node::Call(node) => {
                 let func = self.expr(&node.func, here);
@@ -485,7 +484,7 @@ impl Lowering<'_> {
     }
 
     fn argument(&mut self, node: ast::ArgOrKeyword, parent: Parent) -> Arg {
-        let at = self.span(node.range());
+        let at = bytes(node.range());
         let (kind, value) = match node {
             ast::ArgOrKeyword::Arg(Node::Starred(star)) => (ArgKind::Star, &*star.value),
             ast::ArgOrKeyword::Arg(value) => (ArgKind::Positional, value),
@@ -556,7 +555,7 @@ impl Lowering<'_> {
             let (target, iter) = (self.expr(&part.target, here), self.expr(&part.iter, here));
             clauses.push(CompFor { target, iter, ifs: self.exprs(&part.ifs, here) });
         }
-        Expr::Comp { kind, element, value, clauses: clauses.into() }
+        Expr::Comp(Box::new(Comp { kind, element, value, clauses: clauses.into() }))
     }
 
     fn fstring(&mut self, value: &ast::FStringValue, here: Parent) -> Expr {
@@ -579,7 +578,7 @@ impl Lowering<'_> {
         }
         match parts.is_empty() {
             true => Expr::Str(Sym::from(&text)),
-            false => Expr::FString { text: Sym::from(&text), parts: parts.into() },
+            false => Expr::FString(Box::new(FString { text: Sym::from(&text), parts: parts.into() })),
         }
     }
 
@@ -634,6 +633,10 @@ impl Lowering<'_> {
             }
         }
     }
+}
+
+fn bytes(range: TextRange) -> ByteRange {
+    ByteRange { start: range.start().to_u32(), end: range.end().to_u32() }
 }
 
 fn sym(name: &ast::Identifier) -> Sym {

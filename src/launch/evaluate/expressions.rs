@@ -94,8 +94,8 @@ impl Machine<'_> {
                 self.new_set(items)
             }
             Expr::Dict(items) => self.eval_dict(items),
-            Expr::Comp { kind, element, value, clauses } => self.comprehension(*kind, *element, *value, clauses),
-            Expr::FString { text, parts } => self.fstring(*text, parts),
+            Expr::Comp(comp) => self.comprehension(comp.kind, comp.element, comp.value, &comp.clauses),
+            Expr::FString(formatted) => self.fstring(formatted.text, &formatted.parts),
             Expr::Starred(inner) => self.eval(*inner),
             Expr::Await(inner) => {
                 self.eval(*inner);
@@ -333,7 +333,7 @@ impl Machine<'_> {
                 }
                 ArgKind::Keyword(name) => {
                     let value = self.eval(arg.value);
-                    let slot = Slot { value, maybe: None, place: Some((file, arg.at)) };
+                    let slot = Slot { value, maybe: None, place: Some((file, self.ir().lines.span(arg.at))) };
                     arguments.named.push((name, slot, Some(self.here(arg.value))));
                 }
                 ArgKind::Star => {

@@ -210,6 +210,6 @@ pub fn only_function(facts: &Facts) -> Option<FuncRef> {
 }
 
 fn is_in_block(ir: &FileIr, block: &[StmtId], expr: ExprId) -> bool {
-    let inner = ir.span(expr);
-    block.iter().map(|s| ir.stmt(*s).span).any(|outer| outer.start <= inner.start && inner.end <= outer.end)
+    let inner = ir.range(expr);
+    block.iter().any(|s| ByteRange::from(ir.stmt(*s).span).contains(inner))
 }

@@ -49,7 +49,7 @@ impl Walk<'_, '_, '_, '_, '_, '_> {
                     let right = ExprRef { expr: *right, ..at };
                     self.of.conditions.of_test(right, true).iter().for_each(|c| out.add(c.clone()));
                 }
-                Expr::Lambda(_) | Expr::Comp { .. } => break,
+                Expr::Lambda(_) | Expr::Comp(_) => break,
                 _ => {}
             }
             e = up;

@@ -122,7 +122,7 @@ fn row(ir: &FileIr, item: ExprId) -> Option<ExprId> {
 /// The words of a reason, or of each reason in a list that is made of others.
 pub fn words(facts: &Facts, reason: ExprRef) -> Option<String> {
     let at = match facts.shared.ir(reason.file).expr(reason.expr) {
-        Expr::Comp { element, .. } => ExprRef { file: reason.file, expr: *element },
+        Expr::Comp(comp) => ExprRef { file: reason.file, expr: comp.element },
         _ => reason,
     };
     outcome::text_of(facts.shared, at).filter(|t| has_words(t))

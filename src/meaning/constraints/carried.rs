@@ -78,7 +78,7 @@ impl<'a, 's, 'g, 'p> Carriers<'a, 's, 'g, 'p> {
                     // A list of that length is not the value.
                     Op::Binary { other, .. } => !matches!(
                         self.facts.shared.ir(file).expr(other),
-                        Expr::List(_) | Expr::Tuple(_) | Expr::Str(_) | Expr::FString { .. }
+                        Expr::List(_) | Expr::Tuple(_) | Expr::Str(_) | Expr::FString(_)
                     ),
                     Op::Compare { .. } | Op::Not | Op::Negate | Op::Element | Op::Iterate => true,
                     // How many there are does not hang on what one of them is.

@@ -28,7 +28,7 @@ pub fn find(facts: &Facts) -> Vec<Found> {
 /// The line of `choices=` in the call that has the flag's spelling as an argument.
 fn list_line(facts: &Facts, file: FileId, flag: Span) -> Option<u32> {
     let ir = facts.shared.ir(file);
-    let spelling = ir.exprs.iter().find(|e| e.span == flag && matches!(e.kind, Expr::Str(_)))?;
+    let spelling = ir.exprs.iter().find(|e| e.range == flag.into() && matches!(e.kind, Expr::Str(_)))?;
     let Parent::Expr(call) = spelling.parent else { return None };
     let Expr::Call { args, .. } = ir.expr(call) else { return None };
     let choices = args.iter().find(|a| matches!(a.kind, ArgKind::Keyword(k) if k == "choices"))?;

@@ -87,14 +87,14 @@ pub fn filters(facts: &Facts) -> Vec<Found> {
         let (Parent::Expr(comp), Expr::Compare { rest, .. }) = (ir.exprs[test.index()].parent, ir.expr(test)) else {
             continue;
         };
-        let Expr::Comp { element, clauses, .. } = ir.expr(comp) else { continue };
-        let same = match (ir.expr(*element), ir.expr(at.expr)) {
+        let Expr::Comp(comp) = ir.expr(comp) else { continue };
+        let same = match (ir.expr(comp.element), ir.expr(at.expr)) {
             (Expr::Name(a), Expr::Name(b)) => a == b,
             _ => false,
         };
         if same
             && rest.iter().all(|(op, _)| op.is_ordered())
-            && clauses.iter().any(|c| c.ifs.contains(&test))
+            && comp.clauses.iter().any(|c| c.ifs.contains(&test))
             && carriers.to(id, at).is_some_and(|c| c.stores <= MAX_STORES)
         {
             let condition =

@@ -104,7 +104,8 @@ fn words(shared: &Shared, at: ExprRef, depth: u32) -> Option<String> {
     let inner = |expr| words(shared, ExprRef { file: at.file, expr }, depth + 1);
     match ir.expr(at.expr) {
         Expr::Str(text) => Some(text.to_string()),
-        Expr::FString { text, parts } => {
+        Expr::FString(formatted) => {
+            let FString { text, parts } = &**formatted;
             let hole = |part: &ExprId| format!("{{{}}}", shared.text(ExprRef { file: at.file, expr: *part }));
             Some(filled(text, &parts.iter().map(hole).collect::<Vec<_>>()))
         }

@@ -66,7 +66,7 @@ impl Test {
         let whole = whole_test(facts, leaf)?;
         let chooses = match ir.exprs[whole.index()].parent {
             Parent::Stmt(stmt) => matches!(ir.stmt(stmt).kind, Stmt::If { .. }),
-            Parent::Expr(up) => matches!(ir.expr(up), Expr::Comp { .. } | Expr::IfExp { .. }),
+            Parent::Expr(up) => matches!(ir.expr(up), Expr::Comp(_) | Expr::IfExp { .. }),
             _ => false,
         };
         chooses.then_some(Test { at: ExprRef { file: leaf.file, expr: whole }, leaf })
@@ -78,7 +78,7 @@ impl Test {
         let ir = facts.shared.ir(file);
         let texts = match ir.exprs[whole.index()].parent {
             Parent::Expr(up) => match ir.expr(up) {
-                Expr::Comp { clauses, .. } if clauses.iter().any(|c| c.ifs.contains(&whole)) => {
+                Expr::Comp(comp) if comp.clauses.iter().any(|c| c.ifs.contains(&whole)) => {
                     return vec![ExprRef { file, expr: up }];
                 }
                 Expr::IfExp { test, body, .. } if *test == whole => vec![*body],
@@ -96,7 +96,7 @@ impl Test {
         let texts = texts.into_iter().map(|expr| ExprRef { file, expr });
         let is_reason = |at: &ExprRef| match ir.expr(at.expr) {
             Expr::Name(_) => names,
-            Expr::Str(_) | Expr::FString { .. } | Expr::Bin { .. } => words(facts, *at).is_some(),
+            Expr::Str(_) | Expr::FString(_) | Expr::Bin { .. } => words(facts, *at).is_some(),
             _ => false,
         };
         texts.filter(is_reason).collect()
@@ -191,7 +191,7 @@ fn failure_at(facts: &Facts, at: ExprRef) -> Option<Outcome> {
 /// The comprehension that has an element for each of these.
 fn iterated_in(ir: &FileIr, at: ExprId) -> Option<ExprId> {
     let Parent::Expr(up) = ir.exprs[at.index()].parent else { return None };
-    matches!(ir.expr(up), Expr::Comp { clauses, .. } if clauses.iter().any(|c| c.iter == at)).then_some(up)
+    matches!(ir.expr(up), Expr::Comp(comp) if comp.clauses.iter().any(|c| c.iter == at)).then_some(up)
 }
 
 fn found(facts: &Facts, test: &Test, asked: &Asked, reason: ExprRef, error: Outcome) -> Found {

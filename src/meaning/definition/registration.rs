@@ -166,7 +166,8 @@ pub fn text(program: &Program, at: ExprRef) -> Option<String> {
     let ir = program.ir(at.file);
     let here = |expr: ExprId| ExprRef { file: at.file, expr };
     match ir.expr(at.expr) {
-        Expr::FString { text, parts } => {
+        Expr::FString(formatted) => {
+            let FString { text, parts } = &**formatted;
             let shown = |p: &ExprId| program.constant(here(*p)).and_then(|v| v.display());
             let parts: Vec<String> = parts
                 .iter()
@@ -205,7 +206,7 @@ impl Walk<'_> {
             .map(ExprId)
             .filter(|e| matches!(ir.expr(*e), Expr::Call { .. }) && within(ir, *e, func))
             .collect();
-        calls.sort_by_key(|e| ir.span(*e).start);
+        calls.sort_by_key(|e| ir.range(*e).start);
         for call in calls {
             let Expr::Call { func: callee, args } = ir.expr(call) else { continue };
             let method = match ir.expr(*callee) {

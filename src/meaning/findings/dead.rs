@@ -40,7 +40,7 @@ fn unparsed(facts: &Facts, file: FileId) -> bool {
     let program = facts.shared.program();
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let holds = |text: String| text.split(|c| !is_name(c)).any(|word| facts.field() == word);
-    facts.shared.ir(file).skipped.iter().any(|region| holds(program.text(file, *region)))
+    facts.shared.ir(file).skipped.iter().any(|region| holds(program.text(file, (*region).into())))
 }
 
 /// `thing.field`, where the thing can be the record.
@@ -95,12 +95,10 @@ fn is_external(facts: &Facts, base: ExprRef) -> bool {
 fn named(facts: &Facts, file: FileId) -> bool {
     let ir = facts.shared.ir(file);
     let field = facts.field();
+    let held = |range: ByteRange| facts.accesses.iter().any(|a| a.at.file == file && ByteRange::from(a.place) == range);
     ir.exprs.iter().any(|node| {
         let is_name = matches!(&node.kind, Expr::Str(text) if *text == field);
-        is_name
-            && !is_dest(ir, node.parent)
-            && !is_ordered(facts, ir, node.parent)
-            && !facts.accesses.iter().any(|a| a.at.file == file && a.place == node.span)
+        is_name && !is_dest(ir, node.parent) && !is_ordered(facts, ir, node.parent) && !held(node.range)
     })
 }
 

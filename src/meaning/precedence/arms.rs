@@ -102,7 +102,7 @@ impl Search<'_, '_, '_> {
                         Expr::Call { func, args } if last_name(ir, *func).is_some_and(|n| n == "min") => {
                             self.smaller(up, inner, args);
                         }
-                        Expr::Lambda(_) | Expr::Comp { .. } => return,
+                        Expr::Lambda(_) | Expr::Comp(_) => return,
                         _ => {}
                     }
                     inner = up;
@@ -139,7 +139,7 @@ impl Search<'_, '_, '_> {
         let ir = self.shared.ir(self.at.file);
         let Some((subject, given)) = presence(ir, test) else { return };
         let (with, without) = if given { (body, orelse) } else { (orelse, body) };
-        if !self.mentions(ir.span(with), subject) {
+        if !self.mentions(ir.range(with), subject) {
             return;
         }
         let keeps = target_name(ir, up).is_some_and(|t| self.is_name_of(t, subject));
@@ -247,9 +247,10 @@ impl Search<'_, '_, '_> {
     /// Does an arm's value use the subject, itself or through a name of the arm?
     fn uses(&self, arm: &[StmtId], value: ExprId, subject: ExprId) -> bool {
         let ir = self.shared.ir(self.at.file);
-        let through =
-            |(target, v): (ExprId, ExprId)| self.mentions(ir.span(v), subject) && self.mentions(ir.span(value), target);
-        self.mentions(ir.span(value), subject) || assignments(ir, arm).into_iter().any(through)
+        let through = |(target, v): (ExprId, ExprId)| {
+            self.mentions(ir.range(v), subject) && self.mentions(ir.range(value), target)
+        };
+        self.mentions(ir.range(value), subject) || assignments(ir, arm).into_iter().any(through)
     }
 
     /// Says what a choice says, if the field is its subject or what is taken instead.
@@ -326,7 +327,7 @@ impl Search<'_, '_, '_> {
     fn served(&self, test: ExprId, body: &[StmtId]) -> Option<ExprId> {
         let ir = self.shared.ir(self.at.file);
         let (subject, given) = presence(ir, test)?;
-        let used = body.iter().any(|s| self.mentions(ir.stmt(*s).span, subject));
+        let used = body.iter().any(|s| self.mentions(ir.stmt(*s).span.into(), subject));
         (given && used).then_some(subject)
     }
 
@@ -353,10 +354,10 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Does the text of a span hold that of an expression, or the name of the variable it asks, between word boundaries?
-    fn mentions(&self, span: Span, what: ExprId) -> bool {
+    /// Does the text of a range hold that of an expression, or the name of the variable it asks, between word boundaries?
+    fn mentions(&self, range: ByteRange, what: ExprId) -> bool {
         let program = self.shared.program();
-        let text = program.text(self.at.file, span);
+        let text = program.text(self.at.file, range);
         let what = match env_read(self.shared.ir(self.at.file), what) {
             Some(variable) => variable.to_string(),
             None => program.expr_text(self.here(what)),

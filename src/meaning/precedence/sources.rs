@@ -87,7 +87,7 @@ impl Walk<'_, '_, '_> {
             Expr::Bin { op: BinOp::Sub, left, .. } if is_kept(ir, at.expr, *left) => {
                 self.go(ExprRef { file, expr: *left }, hops, enter);
             }
-            Expr::Lambda(_) | Expr::FString { .. } => {}
+            Expr::Lambda(_) | Expr::FString(_) => {}
             _ => {
                 for child in ir.children(at.expr) {
                     self.go(ExprRef { file, expr: child }, hops, enter);

@@ -100,7 +100,7 @@ fn assignments(shared: &Shared, file: FileId, is_field: &dyn Fn(Sym) -> bool) ->
     let ir = shared.ir(file);
     let mut out = Vec::new();
     for (i, node) in ir.exprs.iter().enumerate() {
-        let Expr::Attr { base, attr, at: place } = &node.kind else { continue };
+        let Expr::Attr { base, attr, .. } = &node.kind else { continue };
         let at = ExprRef { file, expr: ExprId(i as u32) };
         if !is_field(*attr) || !program.is_store(file, at.expr) {
             continue;
@@ -108,7 +108,7 @@ fn assignments(shared: &Shared, file: FileId, is_field: &dyn Fn(Sym) -> bool) ->
         let types = shared.graph.types.of(ExprRef { file, expr: *base });
         let Some(sure) = shared.graph.is_record(&types) else { continue };
         let write = access::written(ir, program, file, at.expr);
-        let access = Access { place: *place, at, how: How::Attribute, write, sure, holder: Holder::Record };
+        let access = Access { place: ir.place(at.expr), at, how: How::Attribute, write, sure, holder: Holder::Record };
         out.push((*attr, access));
     }
     out

@@ -46,7 +46,7 @@ pub fn switched(facts: &Facts, at: ExprRef, kind: Kind, cost: u32) -> Vec<Found>
     }
     let Some(gate) = Gate::around(ir, at.expr) else { return Vec::new() };
     let scope = ir.scope_of(at.expr);
-    let calls = gate.spans.iter().flat_map(|span| calls_in(facts, at.file, *span, scope));
+    let calls = gate.ranges.iter().flat_map(|range| calls_in(facts, at.file, *range, scope));
     let known = calls.filter_map(|call| gated_kind(facts, call)).filter(|f| !super::MEMORY.contains(&f.kind.as_str()));
     known.map(|f| Found { guessed: true, ..f }).collect()
 }
@@ -63,16 +63,16 @@ pub fn found(facts: &Facts, shape: Shape, at: ExprRef, kind: Kind) -> Vec<Found>
     });
     let scope = ir.scope_of(at.expr);
     let mut out = Vec::new();
-    for span in &gate.spans {
-        for call in calls_in(facts, at.file, *span, scope) {
+    for range in &gate.ranges {
+        for call in calls_in(facts, at.file, *range, scope) {
             out.extend(gated_kind(facts, call));
             if !in_record {
                 out.extend(below(facts, call));
             }
         }
-        out.extend(stores_in(facts, at.file, *span, scope));
+        out.extend(stores_in(facts, at.file, *range, scope));
         if gate.arms > 1 && names_literal(ir, at.expr) {
-            out.extend(shapes_in(facts, at.file, *span, scope));
+            out.extend(shapes_in(facts, at.file, *range, scope));
         }
     }
     if in_record {
@@ -84,23 +84,22 @@ pub fn found(facts: &Facts, shape: Shape, at: ExprRef, kind: Kind) -> Vec<Found>
     out
 }
 
-/// The calls of a function within a span, those of functions defined inside left out.
-pub fn calls_in(facts: &Facts, file: FileId, span: Span, scope: Scope) -> Vec<ExprRef> {
+/// The calls of a function within a range, those of functions defined inside left out.
+pub fn calls_in(facts: &Facts, file: FileId, range: ByteRange, scope: Scope) -> Vec<ExprRef> {
     let ir = facts.shared.ir(file);
     let inside = |(i, node): (usize, &ExprNode)| {
-        let here = node.span.start >= span.start && node.span.end <= span.end;
-        let is_call = here && matches!(node.kind, Expr::Call { .. });
+        let is_call = range.contains(node.range) && matches!(node.kind, Expr::Call { .. });
         let expr = ExprId(i as u32);
         (is_call && ir.scope_of(expr) == scope).then_some(ExprRef { file, expr })
     };
     let mut out: Vec<ExprRef> = ir.exprs.iter().enumerate().filter_map(inside).collect();
-    out.sort_by_key(|c| ir.span(c.expr).start);
+    out.sort_by_key(|c| ir.range(c.expr).start);
     out
 }
 
 /// What one outcome of a test reaches.
 struct Gate {
-    spans: Vec<Span>,
+    ranges: Vec<ByteRange>,
     /// Each arm by itself, with what the others leave.
     arms: usize,
 }
@@ -113,7 +112,7 @@ impl Gate {
                 Parent::Expr(up) => match ir.expr(up) {
                     Expr::Bool { and: true, .. } => at = up,
                     Expr::IfExp { test, body, orelse } if *test == at => {
-                        return Some(Gate { spans: vec![ir.span(*body), ir.span(*orelse)], arms: 2 });
+                        return Some(Gate { ranges: vec![ir.range(*body), ir.range(*orelse)], arms: 2 });
                     }
                     _ => return None,
                 },
@@ -130,9 +129,10 @@ impl Gate {
         if body.iter().any(|s| matches!(ir.stmt(*s).kind, Stmt::Raise(_))) {
             return None;
         }
-        let mut spans: Vec<Span> = body.iter().map(|s| ir.stmt(*s).span).collect();
+        let range = |s: &StmtId| ByteRange::from(ir.stmt(*s).span);
+        let mut ranges: Vec<ByteRange> = body.iter().map(range).collect();
         if arms.len() == 1 {
-            spans.extend(orelse.iter().map(|s| ir.stmt(*s).span));
+            ranges.extend(orelse.iter().map(range));
         }
         if orelse.is_empty() && arms.len() == 1 && guards::leaves(ir, body) {
             let siblings: &[StmtId] = match node.parent {
@@ -143,9 +143,9 @@ impl Gate {
                 },
             };
             let after = siblings.iter().skip(node.index as usize + 1).take(MAX_AFTER_EXIT);
-            spans.extend(after.map(|s| ir.stmt(*s).span));
+            ranges.extend(after.map(range));
         }
-        Some(Gate { spans, arms: arms.len() + usize::from(!orelse.is_empty()) })
+        Some(Gate { ranges, arms: arms.len() + usize::from(!orelse.is_empty()) })
     }
 }
 
@@ -207,7 +207,7 @@ fn below(facts: &Facts, call: ExprRef) -> Vec<Found> {
         return Vec::new();
     }
     let FuncRef { file, func } = callee;
-    let inner = calls_in(facts, file, span, Scope::Func(func));
+    let inner = calls_in(facts, file, span.into(), Scope::Func(func));
     let known = inner.into_iter().filter_map(|c| Some((calls::rule_of_call(facts, c)?, c)));
     known
         .filter(|(rule, _)| GATED_BELOW.contains(&rule.kind.as_str()))
@@ -216,9 +216,9 @@ fn below(facts: &Facts, call: ExprRef) -> Vec<Found> {
         .collect()
 }
 
-fn stores_in(facts: &Facts, file: FileId, span: Span, scope: Scope) -> Vec<Found> {
+fn stores_in(facts: &Facts, file: FileId, range: ByteRange, scope: Scope) -> Vec<Found> {
     let ir = facts.shared.ir(file);
-    let stores = ir.stmts.iter().filter(|s| s.scope == scope && s.span.start >= span.start && s.span.end <= span.end);
+    let stores = ir.stmts.iter().filter(|s| s.scope == scope && range.contains(s.span.into()));
     let targets = stores.flat_map(|s| match &s.kind {
         Stmt::Assign { targets, .. } => targets.to_vec(),
         _ => Vec::new(),
@@ -232,11 +232,11 @@ fn stores_in(facts: &Facts, file: FileId, span: Span, scope: Scope) -> Vec<Found
 }
 
 /// Memory whose shape is chosen here: `if value == "a": shape = (n, m) elif …`, later `torch.empty(shape)`.
-fn shapes_in(facts: &Facts, file: FileId, span: Span, scope: Scope) -> Vec<Found> {
+fn shapes_in(facts: &Facts, file: FileId, range: ByteRange, scope: Scope) -> Vec<Found> {
     let program = facts.shared.program();
     let ir = program.ir(file);
     let defuse = program.defuse(file, scope);
-    let inside = |at: &ExprId| ir.span(*at).start >= span.start && ir.span(*at).end <= span.end;
+    let inside = |at: &ExprId| range.contains(ir.range(*at));
     let chosen = defuse.by_target.iter().filter(|(target, _)| inside(target));
     let shapes = chosen.filter(|(target, _)| {
         assigned_value(ir, **target).is_some_and(|value| matches!(ir.expr(value), Expr::Tuple(_) | Expr::List(_)))
@@ -279,8 +279,8 @@ fn choice(facts: &Facts, at: ExprRef, gate: &Gate) -> Vec<Found> {
     }
     let ir = facts.shared.ir(at.file);
     let scope = ir.scope_of(at.expr);
-    let chosen = gate.spans.iter().filter_map(|span| {
-        let calls = calls_in(facts, at.file, *span, scope);
+    let chosen = gate.ranges.iter().filter_map(|range| {
+        let calls = calls_in(facts, at.file, *range, scope);
         calls.into_iter().find(|call| is_implementation(facts, at, gate, *call))
     });
     let chosen: Vec<ExprRef> = chosen.collect();

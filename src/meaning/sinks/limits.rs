@@ -144,7 +144,7 @@ fn gated_allocations(facts: &Facts, compare: ExprRef) -> Vec<Found> {
     let after = siblings.iter().skip(node.index as usize + 1);
     let mut out = Vec::new();
     for later in after {
-        for call in super::gates::calls_in(facts, compare.file, ir.stmt(*later).span, node.scope) {
+        for call in super::gates::calls_in(facts, compare.file, ir.stmt(*later).span.into(), node.scope) {
             let allocates = calls::rule_of_call(facts, call).is_some_and(|r| r.kind == "allocation");
             let Expr::Call { args, .. } = ir.expr(call.expr) else { continue };
             let placed =
@@ -183,7 +183,7 @@ fn runs_code(facts: &Facts, compare: ExprRef) -> bool {
     body.iter().any(|s| {
         let inner = ir.stmt(*s);
         matches!(inner.kind, Stmt::Return(_))
-            || !super::gates::calls_in(facts, compare.file, inner.span, node.scope).is_empty()
+            || !super::gates::calls_in(facts, compare.file, inner.span.into(), node.scope).is_empty()
     })
 }
 

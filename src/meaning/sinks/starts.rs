@@ -20,7 +20,7 @@ pub fn counted(facts: &Facts, at: ExprRef, kind: Kind) -> Vec<Found> {
     if kind != Kind::Value || !is_range || *iter != up {
         return Vec::new();
     }
-    let inside = gates::calls_in(facts, at.file, node.span, node.scope);
+    let inside = gates::calls_in(facts, at.file, node.span.into(), node.scope);
     inside.into_iter().filter_map(|call| Some(Found::new(start_kind(ir, call.expr)?, call))).collect()
 }
 
@@ -68,7 +68,7 @@ fn calls_method(facts: &Facts, class: ClassRef, from: FuncRef, to: FuncRef) -> b
     let ir = program.ir(from.file);
     let name = program.func(to).name;
     let span = program.func(from).span;
-    gates::calls_in(facts, from.file, span, Scope::Func(from.func)).iter().any(|call| match ir.expr(call.expr) {
+    gates::calls_in(facts, from.file, span.into(), Scope::Func(from.func)).iter().any(|call| match ir.expr(call.expr) {
         Expr::Call { func, .. } => matches!(ir.expr(*func), Expr::Attr { attr, .. } if *attr == name),
         _ => false,
     })
