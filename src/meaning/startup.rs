@@ -5,13 +5,13 @@
 //! with many callers runs at any time for all we know.
 
 use crate::flow::graph::Graph;
-use crate::program::FuncRef;
+use crate::program::{ExprRef, FuncRef};
 use crate::syntax::ir::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 
 /// Levels of callers.
-const MAX_LEVELS: u32 = 4;
+const MAX_LEVELS: u32 = 6;
 const MAX_CALLERS: usize = 12;
 /// A name that more files mention is asked for no callers.
 const MAX_FILES: usize = 40;
@@ -34,28 +34,44 @@ impl<'g, 'p> Startup<'g, 'p> {
 
     /// Is this a constructor, a step of resolution, or something that only those call?
     pub fn starts(&self, func: FuncRef) -> bool {
-        self.ask(func, Question::Starts, 0)
+        self.ask(func, Question::Starts)
     }
 
     /// Is this a method of the record, a step that is kept beside it, or something that only those call?
     pub fn resolves(&self, func: FuncRef) -> bool {
-        self.ask(func, Question::Resolves, 0)
+        self.ask(func, Question::Resolves)
     }
 
-    fn ask(&self, func: FuncRef, question: Question, level: u32) -> bool {
+    fn ask(&self, func: FuncRef, question: Question) -> bool {
         if let Some(known) = self.known.borrow().get(&(func, question)) {
             return *known;
         }
-        // A function that calls itself adds no caller.
-        self.known.borrow_mut().insert((func, question), false);
-        let found = self.is_first(func, question) || self.all_callers(func, question, level);
-        // A climb that was cut says nothing of the functions on its way.
-        if found || level == 0 {
-            self.known.borrow_mut().insert((func, question), found);
-        } else {
-            self.known.borrow_mut().remove(&(func, question));
-        }
+        let found = self.climb(func, question);
+        self.known.borrow_mut().insert((func, question), found);
         found
+    }
+
+    /// Does each way up from the function end in one that says so itself? One that calls itself adds no way.
+    fn climb(&self, func: FuncRef, question: Question) -> bool {
+        let mut seen = FxHashSet::from_iter([func]);
+        let mut level = vec![func];
+        let mut ends = false;
+        for _ in 0..=MAX_LEVELS {
+            let mut above = Vec::new();
+            for func in level {
+                if self.is_first(func, question) {
+                    ends = true;
+                    continue;
+                }
+                let Some(callers) = self.few_callers(func) else { return false };
+                above.extend(callers.into_iter().filter(|caller| seen.insert(*caller)));
+            }
+            if above.is_empty() {
+                return ends;
+            }
+            level = above;
+        }
+        false
     }
 
     /// Does the function say so itself?
@@ -68,18 +84,21 @@ impl<'g, 'p> Startup<'g, 'p> {
         of_record || beside_it() || question == Question::Starts && constructs()
     }
 
-    fn all_callers(&self, func: FuncRef, question: Question, level: u32) -> bool {
+    /// The functions that call one; `None` if there are none, too many, or code that is in no function.
+    fn few_callers(&self, func: FuncRef) -> Option<Vec<FuncRef>> {
         let program = self.graph.program;
         let name = program.func(func).name;
-        if level >= MAX_LEVELS || name.is_empty() || program.files_with(name).len() > MAX_FILES {
-            return false;
+        if name.is_empty() || program.files_with(name).len() > MAX_FILES {
+            return None;
         }
         let callers = self.graph.types.callers(func);
-        !callers.is_empty()
-            && callers.len() <= MAX_CALLERS
-            && callers.iter().all(|site| match program.ir(site.call.file).scope_of(site.call.expr) {
-                Scope::Func(caller) => self.ask(FuncRef { file: site.call.file, func: caller }, question, level + 1),
-                _ => false,
-            })
+        if callers.is_empty() || callers.len() > MAX_CALLERS {
+            return None;
+        }
+        let around = |call: ExprRef| match program.ir(call.file).scope_of(call.expr) {
+            Scope::Func(func) => Some(FuncRef { file: call.file, func }),
+            _ => None,
+        };
+        callers.iter().map(|site| around(site.call)).collect()
     }
 }
