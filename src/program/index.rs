@@ -132,6 +132,7 @@ impl FileIndex {
                 line_start = false;
                 continue;
             }
+            defines &= matches!(b, b' ' | b'\t' | b'\\') || (b == b'\n' && text[..i].ends_with(b"\\"));
             import = match (import, b) {
                 (Import::Line, b'(') => Import::Brackets,
                 (Import::Line, b'\n') if !text[..i].trim_ascii_end().ends_with(b"\\") => Import::None,
@@ -215,16 +216,24 @@ impl FileIndex {
     }
 }
 
-/// How the word from `start` to `end` stands there.
+/// How the word from `start` to `end` stands there. What ends the line before it may belong to a comment.
 fn use_of(text: &[u8], start: usize, end: usize) -> Uses {
-    let before = text[..start].iter().rev().find(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b'\\'));
-    let called = text[end..].iter().find(|b| **b != b' ') == Some(&b'(');
-    match (before, called) {
-        (Some(b'.'), true) => Uses::METHOD,
-        (Some(b'.'), false) => Uses::ATTRIBUTE,
-        (Some(b'"' | b'\''), _) => Uses::QUOTED.or(Uses::BARE),
-        (_, true) => Uses::CALL.or(Uses::BARE),
-        (_, false) => Uses::BARE,
+    let head = &text[..start];
+    let before = head.iter().rposition(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b'\\'));
+    let mut after = text[end..].iter().filter(|b| **b != b' ');
+    let (bare, attribute) = match after.next() {
+        Some(b'(') => (Uses::CALL.or(Uses::BARE), Uses::METHOD),
+        // `(name)(`
+        Some(b')') if after.find(|b| **b != b')') == Some(&b'(') => {
+            (Uses::CALL.or(Uses::BARE), Uses::METHOD.or(Uses::ATTRIBUTE))
+        }
+        _ => (Uses::BARE, Uses::ATTRIBUTE),
+    };
+    match before.map(|at| (head[at], head[at..].contains(&b'\n'))) {
+        Some((b'.', false)) => attribute,
+        Some((b'.', true)) => attribute.or(bare),
+        Some((b'"' | b'\'', _)) => Uses::QUOTED.or(bare),
+        _ => bare,
     }
 }
 

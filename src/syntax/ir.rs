@@ -5,14 +5,13 @@
 //! Ids are indices into the arenas of one [`FileIr`]; names are interned for the whole process.
 
 use super::lines::Lines;
-use serde::{Deserialize, Serialize};
 
 pub use ustr::Ustr as Sym;
 
 macro_rules! id {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
-        #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+        #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         pub struct $name(pub u32);
         impl $name {
             pub fn index(self) -> usize {
@@ -33,7 +32,7 @@ id! {
 }
 
 /// Where a node stands. Lines and columns count from 1, columns in characters; `start..end` are byte offsets.
-#[derive(Copy, Clone, Default, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, Default, PartialEq, Eq, Hash, Debug)]
 pub struct Span {
     pub line: u32,
     pub column: u32,
@@ -43,7 +42,7 @@ pub struct Span {
 }
 
 /// A piece of a file's text, in bytes.
-#[derive(Copy, Clone, Default, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, Default, PartialEq, Eq, Hash, Debug)]
 pub struct ByteRange {
     pub start: u32,
     pub end: u32,
@@ -62,7 +61,7 @@ impl From<Span> for ByteRange {
 }
 
 /// What encloses an expression directly.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Parent {
     Expr(ExprId),
     Stmt(StmtId),
@@ -73,14 +72,14 @@ pub enum Parent {
 }
 
 /// The namespace that code runs in.
-#[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Scope {
     Module,
     Class(ClassId),
     Func(FuncId),
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct ExprNode {
     pub kind: Expr,
     pub range: ByteRange,
@@ -90,7 +89,7 @@ pub struct ExprNode {
 // There are millions of them.
 const _: () = assert!(size_of::<ExprNode>() == 40);
 
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum BinOp {
     Add,
     Sub,
@@ -107,7 +106,7 @@ pub enum BinOp {
     BitXor,
 }
 
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum UnaryOp {
     Not,
     Neg,
@@ -115,7 +114,7 @@ pub enum UnaryOp {
     Invert,
 }
 
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum CmpOp {
     Eq,
     Ne,
@@ -135,7 +134,7 @@ impl CmpOp {
     }
 }
 
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum ArgKind {
     Positional,
     Keyword(Sym),
@@ -145,7 +144,7 @@ pub enum ArgKind {
     DoubleStar,
 }
 
-#[derive(Copy, Clone, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug)]
 pub struct Arg {
     pub kind: ArgKind,
     pub value: ExprId,
@@ -153,7 +152,7 @@ pub struct Arg {
     pub at: ByteRange,
 }
 
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum CompKind {
     List,
     Set,
@@ -161,7 +160,7 @@ pub enum CompKind {
     Generator,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct CompFor {
     pub target: ExprId,
     pub iter: ExprId,
@@ -169,7 +168,7 @@ pub struct CompFor {
 }
 
 /// `element for clauses`, or `element: value for clauses`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Comp {
     pub kind: CompKind,
     pub element: ExprId,
@@ -178,13 +177,13 @@ pub struct Comp {
 }
 
 /// The interpolated expressions; `text` is the literal text with `{}` for each.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct FString {
     pub text: Sym,
     pub parts: Box<[ExprId]>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub enum Expr {
     Name(Sym),
     /// `base.attr`; the node's range is the whole expression, the name token starts `at` and ends with it.
@@ -261,7 +260,7 @@ pub enum Expr {
 
 pub type Block = Box<[StmtId]>;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct StmtNode {
     pub kind: Stmt,
     pub span: Span,
@@ -273,7 +272,7 @@ pub struct StmtNode {
 }
 
 /// Which block of a compound statement.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Arm {
     /// The n-th `if`/`elif`, `except` or `case` block.
     Nth(u32),
@@ -282,21 +281,21 @@ pub enum Arm {
     Finally,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Handler {
     pub kind: Option<ExprId>,
     pub name: Option<ExprId>,
     pub body: Block,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Case {
     pub patterns: Box<[ExprId]>,
     pub guard: Option<ExprId>,
     pub body: Block,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct ImportName {
     /// The name as the module defines it; `None` imports the module itself.
     pub name: Option<Sym>,
@@ -308,7 +307,7 @@ pub struct ImportName {
     pub level: u32,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub enum Stmt {
     Expr(ExprId),
     Assign {
@@ -374,7 +373,7 @@ pub enum Stmt {
     Unknown,
 }
 
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum ParamKind {
     Positional,
     KeywordOnly,
@@ -384,7 +383,7 @@ pub enum ParamKind {
     DoubleStar,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Param {
     pub name: Sym,
     pub kind: ParamKind,
@@ -393,7 +392,7 @@ pub struct Param {
     pub span: Span,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Func {
     /// `<lambda>` for a lambda, whose body is one synthetic `return`.
     pub name: Sym,
@@ -411,7 +410,7 @@ pub struct Func {
     pub name_span: Span,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Class {
     pub name: Sym,
     pub bases: Box<[ExprId]>,
@@ -425,7 +424,7 @@ pub struct Class {
 }
 
 /// One file, lowered.
-#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Default, Debug)]
 pub struct FileIr {
     pub exprs: Vec<ExprNode>,
     pub stmts: Vec<StmtNode>,
