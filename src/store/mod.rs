@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 pub use room::{clear, size};
 
 /// Starts every file of a store; the number goes up when the layout changes.
-const MAGIC: &[u8; 8] = b"argtrac1";
+const MAGIC: &[u8; 8] = b"argtrac2";
 const HASH_BYTES: usize = 32;
 /// No answer is larger, packed or not; a file that says otherwise was made to hurt.
 const MAX_PACKED: u64 = 64 << 20;
@@ -84,13 +84,14 @@ impl FileSet for Texts {
 pub struct Store {
     root: PathBuf,
     folder: PathBuf,
+    tree: String,
 }
 
 impl Store {
     /// The store of a tree in a cache folder. Nothing is created until something is kept.
     pub fn of(cache: &Path, key: &TreeKey) -> Store {
         let root = room::folder_of(cache);
-        Store { folder: root.join(&key.0), root }
+        Store { folder: root.join(&key.0), tree: key.0.clone(), root }
     }
 
     /// The answer to a question, if there is one that is whole.
@@ -103,7 +104,7 @@ impl Store {
         file.read_to_end(&mut bytes).ok()?;
         let rest = bytes.strip_prefix(MAGIC.as_slice())?;
         let (sum, packed) = rest.split_at_checked(HASH_BYTES)?;
-        if blake3::hash(packed).as_bytes() != sum {
+        if self.sum_of(question, packed).as_bytes() != sum {
             return None;
         }
         room::touch(&file);
@@ -125,10 +126,20 @@ impl Store {
         fs::create_dir_all(&self.folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         file.write_all(MAGIC)?;
-        file.write_all(blake3::hash(&packed).as_bytes())?;
+        file.write_all(self.sum_of(question, &packed).as_bytes())?;
         file.write_all(&packed)?;
         file.persist(self.path_of(question)).map_err(|e| e.error)?;
         Ok(())
+    }
+
+    /// Of the answer and of what it answers: one that was moved to another name is none.
+    fn sum_of(&self, question: &str, packed: &[u8]) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new();
+        for part in [self.tree.as_bytes(), question.as_bytes()] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        hasher.update(packed).finalize()
     }
 
     /// Drops the trees that were not asked about for the longest time, until the store is small enough.
