@@ -3,7 +3,8 @@
 //!     cargo bench --bench ratios -- TREE...
 //!
 //! A TREE is an unpacked release. Machines are noisy, so each figure is the median of pairs: the thing measured, then what
-//! it is compared with. `rg` must be on the path.
+//! it is compared with. `rg` must be on the path. The last lines tell how cost grows with code that has nothing to do with
+//! the question: the tree is made two and four times as large by renamed copies of the packages beside the server's own.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -41,7 +42,71 @@ fn main() {
         for job in JOBS {
             measure(job, tree);
         }
+        grow(tree);
     }
+}
+
+/// The package whose other packages are copied, and the one among them that is asked about.
+const PACKAGE: &str = "sglang";
+const OWN: &str = "srt";
+const SIZES: [u64; 3] = [1, 2, 4];
+
+/// A narrow field, cold, in ever larger trees; in turns, so that noise meets all sizes alike.
+fn grow(tree: &Path) {
+    let folders: Vec<tempfile::TempDir> = SIZES.iter().map(|size| grown(tree, *size)).collect();
+    let job = &JOBS[0];
+    let mut took = [const { Vec::new() }; SIZES.len()];
+    for _ in 0..PAIRS {
+        for (took, folder) in took.iter_mut().zip(&folders) {
+            took.push(ask(job, folder.path()).0.as_secs_f64());
+        }
+    }
+    let [one, ..] = took.clone().map(median);
+    for ((size, folder), took) in SIZES.iter().zip(&folders).zip(took) {
+        let (took, found) = (median(took), find_word(folder.path()).as_secs_f64());
+        println!(
+            "  {:20} {:>7.0} ms {:>7.0} ms {:>7.2}x",
+            format!("{}, {size}x the tree", job.arguments[0]),
+            took * 1e3,
+            found * 1e3,
+            took / one
+        );
+    }
+}
+
+/// A copy of the tree with so many times its Python code.
+fn grown(tree: &Path, size: u64) -> tempfile::TempDir {
+    let target = tempfile::tempdir().expect("a folder");
+    let package = target.path().join(PACKAGE);
+    let source = tree.join(PACKAGE);
+    let whole = copy(&source, &package);
+    let others: Vec<PathBuf> = std::fs::read_dir(&source)
+        .expect("a package")
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir() && !path.ends_with(OWN))
+        .collect();
+    let mut bytes = whole;
+    for (copies, other) in (1..).flat_map(|n| others.iter().map(move |other| (n, other))) {
+        if bytes >= whole * size || copies > 1000 {
+            break;
+        }
+        let name = other.file_name().unwrap_or_default().to_string_lossy();
+        bytes += copy(other, &package.join(format!("{name}_{copies}")));
+    }
+    target
+}
+
+/// Copies the Python files of a folder; how many bytes they have.
+fn copy(from: &Path, to: &Path) -> u64 {
+    let files =
+        walkdir::WalkDir::new(from).into_iter().flatten().filter(|e| e.path().extension().is_some_and(|x| x == "py"));
+    let copied = files.map(|file| {
+        let target = to.join(file.path().strip_prefix(from).expect("under the folder"));
+        std::fs::create_dir_all(target.parent().expect("in a folder")).expect("a folder");
+        std::fs::copy(file.path(), target).expect("copied")
+    });
+    copied.sum()
 }
 
 fn measure(job: &Job, tree: &Path) {

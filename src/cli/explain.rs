@@ -48,7 +48,7 @@ impl ExplainCommand {
 }
 
 /// Every code that a document can hold.
-fn explanations() -> Vec<Explanation> {
+pub fn explanations() -> Vec<Explanation> {
     let changes = CHANGES.iter().map(|entry| Explanation {
         code: entry.name,
         of: "change",

@@ -10,6 +10,8 @@ pub mod bug;
 pub mod cache;
 pub mod check;
 pub mod compared;
+mod complete;
+pub mod completions;
 mod config;
 pub mod console;
 pub mod diff;
@@ -22,6 +24,7 @@ pub mod graph;
 pub mod history;
 pub mod judging;
 mod launching;
+pub mod man;
 mod operands;
 pub mod output;
 pub mod report;
@@ -89,6 +92,8 @@ enum Command {
     Explain(explain::ExplainCommand),
     Schema(schema::SchemaCommand),
     Cache(cache::CacheCommand),
+    Completions(completions::CompletionsCommand),
+    Man(man::ManCommand),
 }
 
 /// Options that mean the same for every command.
@@ -128,6 +133,11 @@ pub enum ColorWhen {
 
 /// Runs the command line `arguments`, the program's name first, on the process's own streams.
 pub fn run(arguments: Vec<OsString>) -> Exit {
+    match complete::answered(&arguments) {
+        Ok(true) => return Exit::Clean,
+        Ok(false) => {}
+        Err(refusal) => return exit::refused(&refusal),
+    }
     let arguments = arguments::normalise(arguments, &Cli::command());
     let command = Cli::command().subcommand_required(true);
     let cli = match command.try_get_matches_from(arguments).and_then(|m: ArgMatches| Cli::from_arg_matches(&m)) {
@@ -164,5 +174,7 @@ fn run_command<B: Backend + Comparing + Launching>(
         Command::Explain(command) => command.run(&cli.options, console),
         Command::Schema(command) => command.run(&cli.options, console),
         Command::Cache(command) => command.run(&cli.options, console),
+        Command::Completions(command) => command.run(&cli.options, console),
+        Command::Man(command) => command.run(&cli.options, console),
     }
 }

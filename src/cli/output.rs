@@ -93,6 +93,12 @@ fn listed(formats: &[Format]) -> String {
 }
 
 impl OutputOptions {
+    /// Is every output asked for in this format?
+    pub fn writes_only(&self, format: Format) -> bool {
+        let of = |output: &Output| output.format.or(self.format) == Some(format);
+        if self.outputs.is_empty() { self.format == Some(format) } else { self.outputs.iter().all(of) }
+    }
+
     /// Writes the document wherever it was asked for, each time by the writer of the format; the usual one comes first.
     ///
     /// # Errors

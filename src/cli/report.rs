@@ -4,11 +4,12 @@ use clap::Args;
 
 use super::Options;
 use super::console::{Console, USUAL_WIDTH};
-use super::exit::Exit;
+use super::exit::{Exit, UsageError};
 use super::operands::Operands;
 use super::output::Format;
 use super::session::Backend;
-use crate::render::json::json;
+use crate::render::brief::brief;
+use crate::render::json::{compact, json};
 use crate::render::markdown::markdown;
 use crate::render::text::{Layout, text};
 
@@ -21,6 +22,10 @@ pub struct ReportCommand {
     /// active Python environment]
     #[arg(value_name = "FIELD", required = true, num_args = 1..)]
     pub operands: Vec<String>,
+
+    /// With --format json: under 2 kB a field, the claims as sentences, each with its best evidence
+    #[arg(long)]
+    pub brief: bool,
 }
 
 impl ReportCommand {
@@ -32,13 +37,16 @@ impl ReportCommand {
         let report = console.while_counting("following field", fields.len(), |begin| session.report(&fields, begin));
         console.remarks(&session.notes());
 
+        if self.brief && !options.output.writes_only(Format::Json) {
+            return Err(UsageError::new("--brief is a form of JSON", "add --format json").into());
+        }
         let all = options.verbose;
         let layout = |width: Option<usize>| Layout { width: width.unwrap_or(USUAL_WIDTH), all };
         options.output.deliver(
             console,
             &[
                 (Format::Text, &|width| Ok(text(&report, layout(width)))),
-                (Format::Json, &|_| Ok(json(&report)?)),
+                (Format::Json, &|_| Ok(if self.brief { compact(&brief(&report))? } else { json(&report)? })),
                 (Format::Markdown, &|_| Ok(markdown(&report, all))),
             ],
         )?;

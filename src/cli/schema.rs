@@ -14,6 +14,7 @@ use crate::docs::drift::Drift;
 use crate::launch::document::{Audit, Budget};
 use crate::meaning::list::FieldList;
 use crate::meaning::report::Report;
+use crate::render::brief::Brief;
 use crate::render::docs::Document as Docs;
 use crate::render::json::json;
 
@@ -28,6 +29,8 @@ pub struct SchemaCommand {
 enum Document {
     // What `argtrace FIELD... --format json` writes.
     Report,
+    // What `argtrace FIELD... --format json --brief` writes.
+    Brief,
     // What `argtrace fields --format json` writes.
     Fields,
     // What `argtrace docs --format json` writes.
@@ -50,6 +53,7 @@ impl Document {
     fn schema(self) -> Schema {
         match self {
             Document::Report => schema_for!(Report),
+            Document::Brief => schema_for!(Brief<'static>),
             Document::Fields => schema_for!(FieldList),
             Document::Docs => schema_for!(Docs),
             Document::Drift => schema_for!(Drift),

@@ -13,3 +13,13 @@ pub fn json(document: &impl Serialize) -> Result<String, serde_json::Error> {
     text.push('\n');
     Ok(text)
 }
+
+/// The same in one line.
+///
+/// # Errors
+/// As [`json`].
+pub fn compact(document: &impl Serialize) -> Result<String, serde_json::Error> {
+    let mut text = inert_json(&serde_json::to_string(document)?).into_owned();
+    text.push('\n');
+    Ok(text)
+}
