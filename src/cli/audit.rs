@@ -1,7 +1,6 @@
 //! `argtrace audit [SOURCE] -- COMMAND...`: what a launch command means, and what is wrong with it.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -82,9 +81,10 @@ impl AuditCommand {
         }
         let opened = launching::open(launching, self.source.as_deref(), console)?;
         self.known_facts(&opened)?;
-        let commands = self.commands(&opened, console)?;
+        let commands = self.commands(launching, &opened, console)?;
         let sets = launching::sets(&opened, &self.sets)?;
-        let audit = self.audit(&opened, &commands, &sets, options, console)?;
+        let read = |path: &str| launching.read(path).map_err(|error| format!("{error:#}"));
+        let audit = self.audit(&opened, &commands, &sets, &read, options, console)?;
         console.remarks(&opened.notes());
         deliver(&audit, options, console)?;
         let fails = audit.launches.iter().flat_map(|l| &l.findings).any(|f| self.fail_on.fails(f.level));
@@ -96,6 +96,7 @@ impl AuditCommand {
         opened: &Opened,
         commands: &[Command],
         sets: &[(String, String)],
+        read: &dyn Fn(&str) -> Result<String, String>,
         options: &Options,
         console: &Console<'_>,
     ) -> anyhow::Result<Audit> {
@@ -104,9 +105,7 @@ impl AuditCommand {
         let shown = "following what the command sets";
         Ok(console.while_showing(shown, |say| {
             let reports = |fields: &[String]| opened.bearing(fields, &|field| say(&format!("following {field}")));
-            let read = |path: &str| read_file(path).map_err(|error| format!("{error:#}"));
-            let question =
-                Question { analysis, reports: &reports, read: &read, facts: &facts, sets, all: options.verbose };
+            let question = Question { analysis, reports: &reports, read, facts: &facts, sets, all: options.verbose };
             audit::audit(&question, commands, self.file.as_deref())
         }))
     }
@@ -120,7 +119,12 @@ impl AuditCommand {
     }
 
     /// The server commands that are asked about.
-    fn commands(&self, opened: &Opened, console: &mut Console<'_>) -> anyhow::Result<Vec<Command>> {
+    fn commands(
+        &self,
+        launching: &dyn Launching,
+        opened: &Opened,
+        console: &mut Console<'_>,
+    ) -> anyhow::Result<Vec<Command>> {
         let programs = &opened.profile().launch.programs;
         let shown = programs.first().map(|p| p.join(" ")).unwrap_or_default();
         let Some(file) = &self.file else {
@@ -131,8 +135,8 @@ impl AuditCommand {
             return Ok(vec![command]);
         };
         let source = match file.as_str() {
-            "-" => read(io::stdin().lock()),
-            _ => read_file(file),
+            "-" => launching::read(io::stdin().lock()),
+            _ => launching.read(file),
         };
         let source = source.with_context(|| format!("reading {file}"))?;
         let found = files::commands(file, &source, programs);
@@ -144,22 +148,6 @@ impl AuditCommand {
         }
         Ok(found.commands)
     }
-}
-
-/// The text of a file that holds launch commands.
-pub fn read_file(path: &str) -> anyhow::Result<String> {
-    read(File::open(path)?)
-}
-
-/// All of a text that is not too large; what is no UTF-8 is replaced.
-fn read(from: impl Read) -> anyhow::Result<String> {
-    let limit = files::MAX_BYTES as u64;
-    let mut bytes = Vec::new();
-    from.take(limit + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit {
-        anyhow::bail!("it is larger than {} MiB", limit >> 20);
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn deliver(audit: &Audit, options: &Options, console: &mut Console<'_>) -> anyhow::Result<()> {

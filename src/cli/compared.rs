@@ -5,6 +5,7 @@
 
 use std::cell::OnceCell;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context;
 
@@ -40,6 +41,7 @@ pub trait Comparable {
 }
 
 /// A snapshot that was read from a file.
+#[derive(Clone)]
 pub struct FromFile {
     shown: String,
     snapshot: Snapshot,
@@ -117,12 +119,12 @@ impl Comparable for FromFile {
 
 /// A tree; its snapshot is kept with the other answers about it.
 pub struct FromTree {
-    opened: Opened,
+    opened: Arc<Opened>,
     declared: OnceCell<Snapshot>,
 }
 
 impl FromTree {
-    pub fn new(opened: Opened) -> FromTree {
+    pub fn new(opened: Arc<Opened>) -> FromTree {
         FromTree { opened, declared: OnceCell::new() }
     }
 

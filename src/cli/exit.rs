@@ -58,6 +58,14 @@ pub fn told(result: anyhow::Result<Exit>, console: &mut Console<'_>) -> Exit {
     }
 }
 
+/// An error and what to do next, for a reader that is no terminal.
+pub fn in_full(error: &anyhow::Error) -> String {
+    match error.downcast_ref::<UsageError>() {
+        Some(usage) => format!("{error:#}; {}", usage.hint),
+        None => format!("{error:#}"),
+    }
+}
+
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
-use super::audit::read_file;
 use super::config::Config;
 use super::exit::{Exit, UsageError};
+use super::launching::read_file;
 use crate::compare::change::{Diff, Level};
 use crate::compare::snapshot::Snapshot;
 use crate::compare::usage::{Given, Usage};

@@ -30,6 +30,7 @@ pub mod output;
 pub mod report;
 pub mod schema;
 mod selection;
+pub mod serve;
 pub mod session;
 pub mod snapshot;
 mod suggest;
@@ -94,6 +95,7 @@ enum Command {
     Cache(cache::CacheCommand),
     Completions(completions::CompletionsCommand),
     Man(man::ManCommand),
+    Serve(serve::ServeCommand),
 }
 
 /// Options that mean the same for every command.
@@ -176,5 +178,6 @@ fn run_command<B: Backend + Comparing + Launching>(
         Command::Cache(command) => command.run(&cli.options, console),
         Command::Completions(command) => command.run(&cli.options, console),
         Command::Man(command) => command.run(&cli.options, console),
+        Command::Serve(command) => command.run(&cli.options, backend, console),
     }
 }

@@ -4,6 +4,7 @@
 //! by hand.
 
 use super::compared::{Comparable, Comparing, FromFile, FromTree};
+use super::launching;
 use crate::meaning::list::{self, FieldList};
 use crate::meaning::report::{self, FieldReport, Report, SourceInfo};
 use crate::meaning::{Analysis, Begin};
@@ -15,8 +16,8 @@ use anyhow::Context;
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Opens sources.
 pub trait Backend {
@@ -53,7 +54,13 @@ pub trait Session {
 pub trait Launching {
     /// # Errors
     /// If there is no such source, or it cannot be read.
-    fn whole(&self, source: Option<&str>, say: &dyn Fn(&str)) -> anyhow::Result<Opened>;
+    fn whole(&self, source: Option<&str>, say: &dyn Fn(&str)) -> anyhow::Result<Arc<Opened>>;
+
+    /// The text of a file that a launch command names.
+    ///
+    /// # Errors
+    /// If it cannot be read, or may not be.
+    fn read(&self, path: &str) -> anyhow::Result<String>;
 }
 
 /// The backend of the binary.
@@ -102,8 +109,8 @@ pub struct Opened {
     texts: Texts,
     store: Option<Store>,
     outline: Outline,
-    analysis: OnceCell<Analysis>,
-    notes: RefCell<BTreeSet<String>>,
+    analysis: OnceLock<Analysis>,
+    notes: Mutex<BTreeSet<String>>,
 }
 
 /// What is known of a tree before anything is asked about a field.
@@ -132,11 +139,11 @@ impl Opened {
         let texts = Texts::read(&Files(tree), |path| profile.counts(path));
         let store = store(&TreeKey::of(&texts));
         let known: Option<Kept<Outline>> = store.as_ref().and_then(|store| store.get("outline"));
-        let notes: RefCell<BTreeSet<String>> = RefCell::new(tree.notes().iter().cloned().collect());
-        let analysis = OnceCell::new();
+        let mut notes: BTreeSet<String> = tree.notes().iter().cloned().collect();
+        let analysis = OnceLock::new();
         let outline = match known {
             Some(known) => {
-                notes.borrow_mut().extend(known.notes);
+                notes.extend(known.notes);
                 known.answer
             }
             None => {
@@ -151,7 +158,7 @@ impl Opened {
                 kept.answer
             }
         };
-        Ok(Opened { shown, info, profile, texts, store, outline, analysis, notes })
+        Ok(Opened { shown, info, profile, texts, store, outline, analysis, notes: Mutex::new(notes) })
     }
 
     /// The answer to a question about the whole tree, if it was kept.
@@ -183,6 +190,11 @@ impl Opened {
         self.analysis.get()
     }
 
+    fn notes_kept(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        // A set is whole after each extension, whatever became of the one who extended it.
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// What bears on the values of a launch.
     pub fn bearing(&self, fields: &[String], begin: Begin) -> Vec<FieldReport> {
         self.each("bearing", fields, |analysis, missing| analysis.bearing(missing, begin))
@@ -206,7 +218,7 @@ impl Opened {
             && let Some(analysis) = self.analysis()
         {
             found = work_out(analysis, &missing);
-            self.notes.borrow_mut().extend(analysis.notes());
+            self.notes_kept().extend(analysis.notes());
         }
         let notes: Vec<String> = self.analysis.get().map(Analysis::notes).unwrap_or_default();
         let found: Vec<Kept<T>> = found.into_iter().map(|answer| Kept { answer, notes: notes.clone() }).collect();
@@ -218,7 +230,7 @@ impl Opened {
         let mut out = Vec::new();
         for known in known {
             if let Some(kept) = known.or_else(|| found.next()) {
-                self.notes.borrow_mut().extend(kept.notes);
+                self.notes_kept().extend(kept.notes);
                 out.push(kept.answer);
             }
         }
@@ -241,7 +253,7 @@ impl Comparing for Installed {
         if let Some(spec) = spec.filter(|spec| FromFile::names(spec)) {
             return Ok(Box::new(FromFile::open(spec)?));
         }
-        Ok(Box::new(FromTree::new(self.opened(&self.tree(spec, say)?)?)))
+        Ok(Box::new(FromTree::new(self.whole(spec, say)?)))
     }
 
     fn releases(&self, from: &str, to: &str, say: &dyn Fn(&str)) -> anyhow::Result<Vec<String>> {
@@ -251,8 +263,12 @@ impl Comparing for Installed {
 }
 
 impl Launching for Installed {
-    fn whole(&self, spec: Option<&str>, say: &dyn Fn(&str)) -> anyhow::Result<Opened> {
-        self.opened(&self.tree(spec, say)?)
+    fn whole(&self, spec: Option<&str>, say: &dyn Fn(&str)) -> anyhow::Result<Arc<Opened>> {
+        Ok(Arc::new(self.opened(&self.tree(spec, say)?)?))
+    }
+
+    fn read(&self, path: &str) -> anyhow::Result<String> {
+        launching::read_file(path)
     }
 }
 
@@ -299,6 +315,6 @@ impl Session for Opened {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.notes.borrow().iter().cloned().collect()
+        self.notes_kept().iter().cloned().collect()
     }
 }
