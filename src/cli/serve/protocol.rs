@@ -30,7 +30,7 @@ const MAX_MESSAGE: usize = 1 << 20;
 /// # Errors
 /// If the other side does not speak the protocol.
 pub fn serve(sources: Sources) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().context("starting to serve")?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().context("starting to serve")?;
     let server = Server { sources: Arc::new(sources), turn: Arc::new(Semaphore::new(1)) };
     let result = runtime.block_on(async {
         let (stdin, stdout) = stdio();
