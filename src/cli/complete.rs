@@ -6,7 +6,9 @@
 use std::ffi::{OsStr, OsString};
 
 use clap::{Arg, Command, CommandFactory};
-use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
+use clap_complete::engine::{
+    ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
+};
 use clap_complete::env::CompleteEnv;
 
 use super::session::{self, Backend};
