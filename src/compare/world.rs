@@ -87,6 +87,9 @@ impl World {
                     return Some(values.contains(&value) == *holds);
                 }
                 let Term::Field(name) = &**subject else { return None };
+                if self.newer.get(name).is_some_and(|newer| values.is_subset(newer)) {
+                    return Some(!holds);
+                }
                 let open = self.open.get(name)?;
                 let inside = open.iter().filter(|v| values.contains(v)).count();
                 match (inside, inside == open.len()) {
