@@ -33,6 +33,7 @@ pub fn changes(pair: &Pair, old: &Meaning, new: &Meaning) -> Vec<Change> {
     let mut before = cases(pair, &pair.old, old);
     let mut after = cases(pair, &pair.new, new);
     matched(&mut before, &mut after, |a, b| a.to == b.to && a.parts == b.parts);
+    matched(&mut before, &mut after, |a, b| a.to == b.to && Term::can_be_same(&a.parts, &b.parts));
     matched(&mut before, &mut after, |a, b| a.to == b.to && moved(a, b));
     matched(&mut before, &mut after, |a, b| a.to == b.to && a.own == b.own && (a.rewrite.open || b.rewrite.open));
     less_what_is_shared(&mut before, &mut after);
