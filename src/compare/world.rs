@@ -73,6 +73,8 @@ impl World {
             Term::Within { item, container, holds: true } => {
                 !about_fields(container) && item.literal().is_some_and(unknown)
             }
+            // What registers a function for models, or asks whether it is one.
+            Term::Call(_, args) => !args.is_empty() && args.iter().all(|arg| arg.literal().is_some_and(unknown)),
             _ => false,
         }
     }
