@@ -163,6 +163,11 @@ impl Term {
                 x == y && a.can_be(c) && b.can_be(d)
             }
             (Term::Not(a), Term::Not(b)) => a.can_be(b),
+            // A list in place against one that has a name.
+            (Term::OneOf { subject, holds: x, .. }, Term::Within { item, container, holds: y })
+            | (Term::Within { item, container, holds: y }, Term::OneOf { subject, holds: x, .. }) => {
+                x == y && **container == Term::Hole && subject == item
+            }
             _ => self == other,
         }
     }
