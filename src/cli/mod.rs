@@ -5,6 +5,7 @@
 
 mod arguments;
 pub mod audit;
+pub mod book;
 pub mod budget;
 pub mod bug;
 pub mod cache;
@@ -18,6 +19,7 @@ pub mod exit;
 pub mod explain;
 pub mod fields;
 pub mod filter;
+mod folder;
 pub mod graph;
 pub mod history;
 pub mod judging;
@@ -80,6 +82,7 @@ enum Command {
     Fields(fields::FieldsCommand),
     Docs(docs::DocsCommand),
     Graph(graph::GraphCommand),
+    Book(book::BookCommand),
     Diff(diff::DiffCommand),
     Snapshot(snapshot::SnapshotCommand),
     Check(check::CheckCommand),
@@ -155,6 +158,7 @@ fn run_command<B: Backend + Comparing + Launching>(
         Command::Fields(command) => command.run(&cli.options, backend, console),
         Command::Docs(command) => command.run(&cli.options, backend, console),
         Command::Graph(command) => command.run(&cli.options, backend, console),
+        Command::Book(command) => command.run(&cli.options, backend, backend, console),
         Command::Diff(command) => command.run(&cli.options, backend, console),
         Command::Snapshot(command) => command.run(&cli.options, backend, console),
         Command::Check(command) => command.run(&cli.options, backend, console),

@@ -5,6 +5,7 @@
 
 mod annotation;
 pub mod audit;
+pub mod book;
 pub mod budget;
 mod claims;
 pub mod diff;

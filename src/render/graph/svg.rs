@@ -16,7 +16,8 @@ const FITS: usize = 44;
 /// Characters of a label that fit between two boxes.
 const LABEL_FITS: usize = 26;
 
-const STYLE: &str = "\
+/// For a page that holds drawings; a picture that stands alone has it inside.
+pub(in crate::render) const STYLE: &str = "\
 .flow{--ink:#1c2128;--dim:#57606a;--paper:#fff;--box:#f6f8fa;--edge:#8c959f;--flag:#0550ae;--read:#1a7f37;--sink:#bc4c00}\
 @media(prefers-color-scheme:dark){.flow{--ink:#e6edf3;--dim:#9da7b3;--paper:#0d1117;--box:#161b22;--edge:#6e7681;\
 --flag:#79c0ff;--read:#56d364;--sink:#ffa657}}\
@@ -30,6 +31,15 @@ const STYLE: &str = "\
 .flow .tip{fill:var(--edge);stroke:none}.flow .label{paint-order:stroke;stroke:var(--paper);stroke-width:4px}";
 
 pub fn svg(picture: &Picture) -> String {
+    drawn(picture, &format!("<style>{STYLE}</style>\n"))
+}
+
+/// The picture for a page that has its styles.
+pub(in crate::render) fn drawing(picture: &Picture) -> String {
+    drawn(picture, "")
+}
+
+fn drawn(picture: &Picture, style: &str) -> String {
     let places = layout(picture, |i| height(&picture.boxes[i]));
     let (width, height) = (places.width + 2.0 * MARGIN, places.height + HEAD + LINE * 2.0 + 2.0 * MARGIN);
     let mut out = String::new();
@@ -38,7 +48,7 @@ pub fn svg(picture: &Picture) -> String {
         &mut out,
         format_args!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flow\" role=\"img\" viewBox=\"0 0 {width:.0} {height:.0}\" \
-             width=\"{width:.0}\" height=\"{height:.0}\" aria-label=\"{}\">\n<title>{}</title>\n<style>{STYLE}</style>\n\
+             width=\"{width:.0}\" height=\"{height:.0}\" aria-label=\"{}\">\n<title>{}</title>\n{style}\
              <defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
              orient=\"auto\"><path class=\"tip\" d=\"M0 0L8 4L0 8z\"/></marker></defs>\n\
              <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
