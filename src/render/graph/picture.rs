@@ -54,12 +54,16 @@ pub struct Picture {
     /// The flag is the first; each stands after one that leads to it.
     pub(super) boxes: Vec<Box>,
     pub(super) links: Vec<Link>,
-    /// Boxes that were left out.
+    /// Functions that were left out, or places where each is a box.
     pub(super) hidden: usize,
+    /// Kinds of sinks that were left out.
+    pub(super) hidden_sinks: usize,
 }
 
-/// Boxes of a picture that is not full.
-const BOXES: usize = 26;
+/// Boxes of functions in a picture that is not full: with the flag and the sinks as many as are taken in at a glance.
+const BOXES: usize = 11;
+/// The same for kinds of sinks.
+const SINKS: usize = 5;
 /// Lines of code in a box.
 const LINES: usize = 4;
 /// Transformations on a link.
@@ -76,6 +80,7 @@ pub fn picture(report: &FieldReport, detail: Detail) -> Picture {
         boxes: vec![flag(report)],
         links: Vec::new(),
         hidden: order.len() - chosen.len(),
+        hidden_sinks: 0,
     };
     let mut place: FxHashMap<usize, usize> = FxHashMap::default();
     for &group in &chosen {
@@ -91,7 +96,7 @@ pub fn picture(report: &FieldReport, detail: Detail) -> Picture {
             picture.links.push(linked(from, to, edges));
         }
     }
-    sinks(&mut picture, report, &groups, &place);
+    sinks(&mut picture, report, &groups, &place, if detail.full { usize::MAX } else { SINKS });
     picture
 }
 
@@ -126,7 +131,13 @@ fn linked(from: usize, to: usize, edges: &[&FlowEdge]) -> Link {
 }
 
 /// A box for each kind of sink, linked from where the value ends in it.
-fn sinks(picture: &mut Picture, report: &FieldReport, groups: &Groups<'_>, place: &FxHashMap<usize, usize>) {
+fn sinks(
+    picture: &mut Picture,
+    report: &FieldReport,
+    groups: &Groups<'_>,
+    place: &FxHashMap<usize, usize>,
+    most: usize,
+) {
     let mut kinds: BTreeMap<&str, (BTreeSet<usize>, Vec<String>, Grade)> = BTreeMap::new();
     for sink in &report.sinks {
         let (from, lines, grade) = kinds.entry(&sink.kind).or_default();
@@ -134,13 +145,14 @@ fn sinks(picture: &mut Picture, report: &FieldReport, groups: &Groups<'_>, place
         lines.push(format!("{}: {}", sink.line, sink.code));
         *grade = (*grade).max(sink.grade);
     }
-    for (kind, (from, mut lines, grade)) in kinds {
+    // The surest go first; of one grade the order is that of their names.
+    let mut reached: Vec<_> = kinds.into_iter().filter(|(_, (from, ..))| !from.is_empty()).collect();
+    reached.sort_by_key(|(_, (.., grade))| std::cmp::Reverse(*grade));
+    picture.hidden_sinks = reached.len().saturating_sub(most);
+    for (kind, (from, mut lines, grade)) in reached.into_iter().take(most) {
         let to = picture.boxes.len();
         let more = lines.len().saturating_sub(2);
         lines.truncate(2);
-        if from.is_empty() {
-            continue;
-        }
         picture.boxes.push(Box { kind: Kind::Sink, title: kind.to_owned(), path: String::new(), lines, more });
         picture.links.extend(from.into_iter().map(|from| Link { from, to, label: String::new(), spawn: false, grade }));
     }

@@ -11,6 +11,8 @@ use crate::render::wrap::cut;
 const MARGIN: f64 = 16.0;
 const HEAD: f64 = 46.0;
 const LINE: f64 = 15.0;
+/// What the caption and the legend need.
+const LEAST_WIDTH: f64 = 640.0;
 /// Characters that fit in a box.
 const FITS: usize = 44;
 /// Characters of a label that fit between two boxes.
@@ -41,7 +43,7 @@ pub(in crate::render) fn drawing(picture: &Picture) -> String {
 
 fn drawn(picture: &Picture, style: &str) -> String {
     let places = layout(picture, |i| height(&picture.boxes[i]));
-    let (width, height) = (places.width + 2.0 * MARGIN, places.height + HEAD + LINE * 2.0 + 2.0 * MARGIN);
+    let (width, height) = (places.width.max(LEAST_WIDTH) + 2.0 * MARGIN, places.height + HEAD + LINE * 2.0 + 2.0 * MARGIN);
     let mut out = String::new();
     let title = format!("The flow of {}", picture.title);
     push(
@@ -57,7 +59,8 @@ fn drawn(picture: &Picture, style: &str) -> String {
         ),
     );
     text(&mut out, MARGIN, MARGIN + 14.0, "name", &title);
-    text(&mut out, MARGIN, MARGIN + 31.0, "dim", &picture.caption);
+    // Six units are the mean width of a character in small print.
+    text(&mut out, MARGIN, MARGIN + 31.0, "dim", &cut(&picture.caption, ((width - 2.0 * MARGIN) / 6.0) as usize));
     push(&mut out, format_args!("<g transform=\"translate({MARGIN} {})\">\n", HEAD + MARGIN));
     for (link, points) in picture.links.iter().zip(&places.links) {
         path(&mut out, link, points);
@@ -71,8 +74,13 @@ fn drawn(picture: &Picture, style: &str) -> String {
     }
     out.push_str("</g>\n");
     let mut legend = String::from("dashed: inferred; thick: into a new process");
-    if picture.hidden > 0 {
-        legend = format!("{} more functions are left out, --full shows all; {legend}", picture.hidden);
+    let hidden: Vec<String> = [(picture.hidden, "functions"), (picture.hidden_sinks, "kinds of sinks")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} more {what}"))
+        .collect();
+    if !hidden.is_empty() {
+        legend = format!("left out: {} (--full shows all); {legend}", hidden.join(", "));
     }
     text(&mut out, MARGIN, height - MARGIN, "dim", &legend);
     out.push_str("</svg>\n");
@@ -106,7 +114,7 @@ fn boxed(out: &mut String, drawn: &Box, x: f64, y: f64) {
     let mut at = 18.0;
     if !drawn.path.is_empty() {
         at += LINE;
-        text(out, 9.0, at, "dim", &from_the_end(&drawn.path, FITS + 4));
+        text(out, 9.0, at, "dim", &from_the_end(&drawn.path, FITS));
     }
     for line in &drawn.lines {
         at += LINE;
