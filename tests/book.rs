@@ -125,12 +125,12 @@ fn a_book_has_a_page_a_field_and_only_inert_text() {
         "The size of the cache.",
         "<svg ",
         "int(server_args.cache_size * 1e9))  # &lt;script&gt;alert(5)",
-        "<span class=\"n\">36</span>",
-        "host-memory",
+        "<span class=\"n\">31</span>",
         "<a href=\"cache_ratio.html\"><code>cache_ratio</code></a>",
     ] {
         assert!(page.contains(said), "{said} is not in {page}");
     }
+    assert!(files["fields/wait.html"].contains("<code class=\"term\">timeout</code>"));
     assert!(files["fields/wait.html"].contains("default-changed") && files["changes.html"].contains("default-changed"));
     assert!(files["index.html"].contains("<td role=\"cell\" data-heading=\"Dead\">dead</td>"));
 
@@ -177,10 +177,7 @@ fn it_works_in_a_browser() {
     browser::run(async |browser| {
         let names = "[...document.querySelectorAll('tbody tr:not([hidden]) th')].map(cell => cell.textContent.trim())";
         browser.page.goto(&address("index.html")).await.expect("the index");
-        assert_eq!(
-            browser.ask(names).await,
-            json!(["model", "cache_size", "cache_ratio", "wait", "unread", "Unread"])
-        );
+        assert_eq!(browser.ask(names).await, json!(["model", "cache_size", "cache_ratio", "wait", "unread", "Unread"]));
 
         // Search: every word, in names, flags and help.
         let search = browser.page.find(Locator::Css("input[type=search]")).await.expect("a search");
@@ -190,8 +187,10 @@ fn it_works_in_a_browser() {
         search.clear().await.expect("cleared");
         search.send_keys("xyzzy").await.expect("typed");
         assert_eq!(browser.ask("document.getElementById('none').hidden").await, false);
+        // Chromium tells no one that a field was cleared in this way.
         search.clear().await.expect("cleared");
-        search.send_keys("a").await.expect("typed");
+        search.send_keys("a\u{e003}").await.expect("typed");
+        assert_eq!(browser.ask("document.getElementById('count').textContent").await, "6 arguments");
 
         // Sorting, by the keyboard: up by value, down, and back.
         let heading = "document.querySelectorAll('thead th')[3]";
@@ -200,16 +199,16 @@ fn it_works_in_a_browser() {
             let button = browser.page.active_element().await.expect("a focus");
             button.send_keys("\u{e007}").await.expect("pressed");
         };
-        search.clear().await.expect("cleared");
-        browser.ask(&format!("{heading}.querySelector('button').focus()")).await;
-        browser.ask("document.getElementById('q').dispatchEvent(new Event('input'))").await;
         press().await;
         assert_eq!(browser.ask(&format!("{heading}.getAttribute('aria-sort')")).await, "ascending");
         let defaults = "[...document.querySelectorAll('tbody tr')].map(row => row.cells[3].textContent.trim())";
         let up = browser.ask(defaults).await;
         assert_eq!(up.as_array().map(|a| a[a.len() - 1].clone()), Some(json!("")), "what is empty comes last: {up}");
         let place_of = |value: &str| up.as_array().unwrap().iter().position(|v| v == value).expect("a default");
-        assert!(place_of("0") < place_of("5.0") && place_of("5.0") < place_of("9") && place_of("9") < place_of("10.0"), "{up}");
+        assert!(
+            place_of("0") < place_of("5.0") && place_of("5.0") < place_of("9") && place_of("9") < place_of("10.0"),
+            "{up}"
+        );
         press().await;
         assert_eq!(browser.ask(&format!("{heading}.getAttribute('aria-sort')")).await, "descending");
         press().await;
@@ -237,9 +236,9 @@ fn it_works_in_a_browser() {
 
         assert_eq!(browser.console().await, Vec::<String>::new());
         let asked = browser.requests().await;
-        assert!(!asked.is_empty());
-        for address in asked.iter().filter(|address| !address.starts_with(root.as_str())) {
-            panic!("asked for {address}");
-        }
+        assert!(asked.contains(&address("fields/model.html")), "{asked:?}");
+        // The browser's own first page is not of the book, and asks for nothing from the network.
+        let own = |address: &str| ["chrome:", "data:", root.as_str()].iter().any(|own| address.starts_with(own));
+        assert_eq!(asked.iter().filter(|address| !own(address)).collect::<Vec<_>>(), Vec::<&String>::new());
     });
 }

@@ -70,7 +70,8 @@ fn long_texts_end_in_an_ellipsis_and_are_whole_in_the_title() {
     let drawn = svg(&picture(&report(6, 0), Detail::default()));
     let whole = LONG.replace('<', "&lt;").replace('>', "&gt;");
     assert!(drawn.contains(&whole) && !drawn.contains("<b>"));
-    let shown: Vec<&str> = drawn.split("<text class=\"code\"").skip(1).filter_map(|t| t.split(['>', '<']).nth(1)).collect();
+    let shown: Vec<&str> =
+        drawn.split("<text class=\"code\"").skip(1).filter_map(|t| t.split(['>', '<']).nth(1)).collect();
     assert!(!shown.is_empty());
     for line in shown.iter().filter(|line| line.contains("self.pool")) {
         assert!(line.ends_with('…') && line.chars().count() < 50, "{line}");

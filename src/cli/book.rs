@@ -47,7 +47,8 @@ impl BookCommand {
         let target = target(options)?;
         folder::claim(target, TOP)?;
         let since = self.since.as_deref().map(|old| self.changes(old, comparing, console)).transpose()?;
-        let shown = self.source.as_deref().map_or("looking for SGLang".to_owned(), |source| format!("reading {source}"));
+        let shown =
+            self.source.as_deref().map_or("looking for SGLang".to_owned(), |source| format!("reading {source}"));
         let session = console.while_showing(&shown, |say| backend.open(self.source.as_deref(), say))?;
         if self.source.is_none() {
             console.remark(&format!("reading {}", session.source()));
@@ -62,7 +63,11 @@ impl BookCommand {
         })?;
         let bytes: usize = files.iter().map(|(_, text)| text.len()).sum();
         let count = files.len();
-        console.remark(&format!("{count} files, {:.1} MB: {}", bytes as f64 / 1e6, target.join("index.html").display()));
+        console.remark(&format!(
+            "{count} files, {:.1} MB: {}",
+            bytes as f64 / 1e6,
+            target.join("index.html").display()
+        ));
         Ok(Exit::Clean)
     }
 
@@ -78,7 +83,9 @@ fn target(options: &Options) -> Result<&Path, UsageError> {
     let format = options.output.format;
     let hint = "such as: argtrace book -o book";
     match options.output.outputs.as_slice() {
-        _ if format.is_some_and(|format| format != Format::Html) => Err(UsageError::new("a book is written as html", hint)),
+        _ if format.is_some_and(|format| format != Format::Html) => {
+            Err(UsageError::new("a book is written as html", hint))
+        }
         [one] if one.file.as_os_str() != "-" && one.format.is_none_or(|format| format == Format::Html) => Ok(&one.file),
         [] => Err(UsageError::new("no folder is named to write the book to", hint)),
         _ => Err(UsageError::new("a book is written to one folder, as html", hint)),

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::markup::{Frame, Shown, code, framed, grade};
 use super::Pages;
+use super::markup::{Frame, Shown, code, framed, grade};
 use crate::compare::change::{Change, Diff, Level, Side};
 use crate::meaning::report::{FieldReport, Grade};
 use crate::render::diff::{shown, title};

@@ -86,8 +86,8 @@ const DEVICES: &[&str] = &["aux", "con", "nul", "prn"];
 /// A name for a file that every file system takes, different for each field: what is not a small letter, a digit or `_`
 /// is written as its number between dashes.
 fn file_name(field: &str) -> String {
-    let is_device = DEVICES.contains(&field)
-        || (field.len() == 4 && (field.starts_with("com") || field.starts_with("lpt")));
+    let is_device =
+        DEVICES.contains(&field) || (field.len() == 4 && (field.starts_with("com") || field.starts_with("lpt")));
     let mut name = String::new();
     for (i, c) in field.chars().enumerate() {
         match c {

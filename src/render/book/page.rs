@@ -8,8 +8,8 @@ use super::said::{FINDINGS, PARTS, part};
 use super::{Book, Pages};
 use crate::meaning::report::{FieldReport, Grade};
 use crate::render::claims::claims;
-use crate::render::graph::{Detail, drawing, picture};
 use crate::render::grades;
+use crate::render::graph::{Detail, drawing, picture};
 use crate::render::outline::outline;
 use crate::render::summary;
 
@@ -94,7 +94,7 @@ fn fact(name: &str, said: Option<Markup>) -> Markup {
 
 /// The picture, and the same as a list for whoever cannot see it.
 fn flow(field: &FieldReport) -> Markup {
-    let Some(flow) = field.flow.as_ref().filter(|flow| !flow.edges.is_empty()) else { return html! {} };
+    let Some(flow) = field.flow.as_ref().filter(|flow| !flow.nodes.is_empty()) else { return html! {} };
     let listed = outline(flow, Some(STEPS));
     let level = |depth: usize| depth.min(8);
     html! {

@@ -15,6 +15,8 @@ const LINE: f64 = 15.0;
 const LEAST_WIDTH: f64 = 640.0;
 /// Characters that fit in a box.
 const FITS: usize = 44;
+/// The same for a title, which is bold.
+const NAME_FITS: usize = 36;
 /// Characters of a label that fit between two boxes.
 const LABEL_FITS: usize = 26;
 
@@ -43,7 +45,8 @@ pub(in crate::render) fn drawing(picture: &Picture) -> String {
 
 fn drawn(picture: &Picture, style: &str) -> String {
     let places = layout(picture, |i| height(&picture.boxes[i]));
-    let (width, height) = (places.width.max(LEAST_WIDTH) + 2.0 * MARGIN, places.height + HEAD + LINE * 2.0 + 2.0 * MARGIN);
+    let (width, height) =
+        (places.width.max(LEAST_WIDTH) + 2.0 * MARGIN, places.height + HEAD + LINE * 2.0 + 2.0 * MARGIN);
     let mut out = String::new();
     let title = format!("The flow of {}", picture.title);
     push(
@@ -110,7 +113,7 @@ fn boxed(out: &mut String, drawn: &Box, x: f64, y: f64) {
         ),
     );
     let title = if drawn.kind == Kind::Sink { format!("ends in {}", drawn.title) } else { drawn.title.clone() };
-    text(out, 9.0, 18.0, "name", &cut(&title, FITS - 4));
+    text(out, 9.0, 18.0, "name", &cut(&title, NAME_FITS));
     let mut at = 18.0;
     if !drawn.path.is_empty() {
         at += LINE;
