@@ -58,10 +58,9 @@ impl Browser {
             .stderr(Stdio::null())
             .spawn()
             .expect("chromedriver (Debian: chromium-driver; ARGTRACE_NO_BROWSER=1 leaves these tests out)");
-        let lines = BufReader::new(driver.stdout.take().expect("its output")).lines().map_while(Result::ok);
+        let mut lines = BufReader::new(driver.stdout.take().expect("its output")).lines().map_while(Result::ok);
         let port: u16 = lines
-            .filter_map(|line| line.split_once("started successfully on port ")?.1.trim_end_matches('.').parse().ok())
-            .next()
+            .find_map(|line| line.split_once("started successfully on port ")?.1.trim_end_matches('.').parse().ok())
             .expect("a port");
         let profile = tempfile::tempdir().expect("a folder");
         let own = format!("--user-data-dir={}", profile.path().display());
