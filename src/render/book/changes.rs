@@ -35,7 +35,7 @@ pub(super) fn changes(diff: &Diff, pages: &Pages<'_>) -> String {
                         @for change in changes {
                             li {
                                 p {
-                                    @match pages.from_index(&change.field) {
+                                    @match pages.path_of(&change.field) {
                                         Some(page) => a href=(page) { (code(name(change))) },
                                         None => (code(name(change))),
                                     }

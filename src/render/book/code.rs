@@ -1,5 +1,7 @@
 //! The code that a claim points to, with line numbers.
 
+use std::collections::hash_map::Entry;
+
 use maud::{Markup, html};
 use rustc_hash::FxHashMap;
 
@@ -24,9 +26,9 @@ impl Code {
     pub fn of(report: &Report, read: impl Fn(&str) -> Option<String>) -> Code {
         let mut files: FxHashMap<String, Vec<String>> = FxHashMap::default();
         for place in report.fields.iter().flat_map(places) {
-            if !files.contains_key(&place.path) {
-                let text = read(&place.path).unwrap_or_default();
-                files.insert(place.path, text.split('\n').map(|line| line.trim_end().replace('\t', TAB)).collect());
+            if let Entry::Vacant(entry) = files.entry(place.path) {
+                let text = read(entry.key()).unwrap_or_default();
+                entry.insert(text.split('\n').map(|line| line.trim_end().replace('\t', TAB)).collect());
             }
         }
         Code(files)

@@ -73,7 +73,7 @@ fn row(field: &FieldReport, pages: &Pages<'_>, changed: Option<Option<Level>>) -
     html! {
         tr role="row" data-help=[definition.help.as_deref().map(Shown)] {
             th role="rowheader" scope="row" {
-                @match pages.from_index(&field.field) {
+                @match pages.path_of(&field.field) {
                     Some(page) => a href=(page) { (code(&field.field)) },
                     None => (code(&field.field)),
                 }

@@ -72,8 +72,8 @@ impl<'a> Pages<'a> {
         self.0.get(field).map(String::as_str)
     }
 
-    /// The same, seen from the index.
-    fn from_index(&self, field: &str) -> Option<String> {
+    /// The same, seen from the top.
+    fn path_of(&self, field: &str) -> Option<String> {
         Some(format!("{FIELDS}/{}", self.of_field(field)?))
     }
 }
