@@ -67,15 +67,11 @@ pub fn retired(pair: &Pair) -> Vec<Change> {
         }
         let change = match taken(pair.new.snapshot, &flag.flag) {
             Taken::Exactly(_) => continue,
-            Taken::Ambiguously(flags) if !flag.fails => ambiguous(&flag.field, &flag.flag, &flags),
-            Taken::Ambiguously(_) | Taken::AsBeginning { .. } | Taken::Not => {
-                // What ended a launch already fails as before.
-                let (had, level) = match flag.fails {
-                    true => ("it ended the launch with advice", Level::Cosmetic),
-                    false => ("it had no effect", Level::Breaking),
-                };
+            Taken::Ambiguously(flags) => ambiguous(&flag.field, &flag.flag, &flags),
+            Taken::AsBeginning { .. } | Taken::Not => {
+                let had = if flag.fails { "it ended the launch with advice" } else { "it had no effect" };
                 let message = format!("{} is not taken any more; {had}", flag.flag);
-                Change::new(Code::FlagRemoved, &flag.field, level, message).flag(Some(&flag.flag))
+                Change::new(Code::FlagRemoved, &flag.field, Level::Breaking, message).flag(Some(&flag.flag))
             }
         };
         out.push(change.values(flag.flag.clone(), Value::Null).places(Some(&flag.at), None));
