@@ -54,7 +54,7 @@ fn rewritten(case: &mut Case<'_>, set: &Set) -> Option<Finding> {
     let doubts = if write.doubts.is_empty() { write.after.reasons() } else { write.doubts.clone() };
     let when = case.hangs_on(&doubts);
     let code = if divides(case, write, set.field) { "divided" } else { "rewritten" };
-    let message = format!("{} {given} may be replaced; that hangs on {when}", set.used.flag);
+    let message = format!("{} {given} may be replaced", set.used.flag);
     let fields = asked(set, write);
     let found = Finding { when: Some(when), fields, ..on_set(code, set, message) };
     Some(found.level(Level::Note).at(case.place(write.place)))
