@@ -49,6 +49,8 @@ fn rewritten(case: &mut Case<'_>, set: &Set) -> Option<Finding> {
         let fields = asked(set, write);
         return Some(Finding { effective, fields, ..on_set(code, set, message) }.at(case.place(write.place)));
     }
+    // Of a value that only the machine knows this much is told already.
+    case.shown(&set.given).1.is_none().then_some(())?;
     // It may be replaced: told where a write may happen, and the value may be another.
     let write = writes.iter().rev().find(|w| changes(case, w, &set.given))?;
     let doubts = if write.doubts.is_empty() { write.after.reasons() } else { write.doubts.clone() };

@@ -195,7 +195,8 @@ fn reached(case: &mut Case<'_>, path: &str, line: u32) -> Truth {
     let Some(file) = file_of(case, path) else { return Truth::Yes };
     let ir = case.program.ir(file);
     let around = |s: &&(usize, &StmtNode)| s.1.span.line <= line && line <= s.1.span.end_line;
-    let innermost = ir.stmts.iter().enumerate().filter(|s| around(&s)).min_by_key(|(_, s)| s.span.end_line - s.span.line);
+    let innermost =
+        ir.stmts.iter().enumerate().filter(|s| around(&s)).min_by_key(|(_, s)| s.span.end_line - s.span.line);
     match innermost {
         Some((at, _)) => happens(case, file, StmtId(at as u32)),
         None => Truth::Yes,

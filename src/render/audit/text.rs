@@ -87,9 +87,8 @@ fn of_argument(out: &mut String, argument: &Argument, widest: usize, layout: Lay
 
 /// Findings, those that say the same of several places once; each by itself if everything is asked for.
 fn findings(out: &mut String, found: &[&Finding], named: bool, layout: Layout) {
-    let same = |a: &Finding, b: &Finding| {
-        !layout.all && (&a.code, &a.field, message(a)) == (&b.code, &b.field, message(b))
-    };
+    let same =
+        |a: &Finding, b: &Finding| !layout.all && (&a.code, &a.field, message(a)) == (&b.code, &b.field, message(b));
     for (i, one) in found.iter().enumerate() {
         if found.iter().take(i).all(|earlier| !same(earlier, one)) {
             let more = found.iter().skip(i + 1).filter(|later| same(one, later)).count();
