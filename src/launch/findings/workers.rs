@@ -231,6 +231,43 @@ fn happens(case: &mut Case<'_>, file: FileId, stmt: StmtId) -> Truth {
     }
 }
 
+/// Does a process surely run the function of a statement? There must be a chain of calls from the start of one on which
+/// every test, whatever it asks, is known to hold; a class that only a table names is constructed for nobody.
+fn is_run(case: &mut Case<'_>, file: FileId, stmt: StmtId) -> bool {
+    const MAX_FUNCTIONS: usize = 200;
+    let ir = case.program.ir(file);
+    let Some(at) = any_expression(ir, stmt) else { return false };
+    let at = ExprRef { file, expr: at };
+    let analysis = case.question.analysis;
+    let Some(first) = analysis.with_shared(|shared| shared.processes.function_around(at)) else { return false };
+    let mut seen = vec![first];
+    let mut next = 0;
+    while let Some(func) = seen.get(next).copied() {
+        next += 1;
+        let (is_start, sites) = analysis.with_shared(|shared| {
+            let is_start = shared.processes.spawns().iter().any(|s| s.targets.contains(&func));
+            let sites: Vec<_> = shared.processes.ups(func, false).to_vec();
+            (is_start, sites.into_iter().map(|at| (shared.processes.function_around(at), at)).collect::<Vec<_>>())
+        });
+        if is_start {
+            return true;
+        }
+        for (around, at) in sites {
+            let Some(around) = around.filter(|a| !seen.contains(a) && seen.len() < MAX_FUNCTIONS) else { continue };
+            let ir = case.program.ir(at.file);
+            let holds = guards::of_expr(ir, at.expr).iter().all(|guard| {
+                let test = case.resolved.machine.truth_at(ExprRef { file: at.file, expr: guard.test });
+                (if guard.holds { test } else { test.negated() }) == Truth::Yes
+            });
+            let block = ir.stmt_of(at.expr).is_some_and(|stmt| open_block(ir, stmt).is_some());
+            if holds && !block {
+                seen.push(around);
+            }
+        }
+    }
+    false
+}
+
 /// A block around a statement that runs only if something happens that no test of a value tells.
 fn open_block(ir: &FileIr, stmt: StmtId) -> Option<&'static str> {
     let mut at = stmt;
@@ -329,7 +366,7 @@ fn violated(case: &mut Case<'_>, set: &Set, report: &FieldReport) -> Vec<Finding
             Stmt::Raise(_) => !guards::of_stmt(ir, stmt).is_empty(),
             _ => false,
         };
-        if !fails || is_caught(ir, stmt) || happens(case, file, stmt) != Truth::Yes {
+        if !fails || is_caught(ir, stmt) || happens(case, file, stmt) != Truth::Yes || !is_run(case, file, stmt) {
             continue;
         }
         let text = check.message.clone().unwrap_or_else(|| format!("a worker needs {}", check.condition));
