@@ -241,6 +241,7 @@ fn is_run(case: &mut Case<'_>, file: FileId, stmt: StmtId) -> bool {
     let analysis = case.question.analysis;
     let Some(first) = analysis.with_shared(|shared| shared.processes.function_around(at)) else { return false };
     let mut seen = vec![first];
+    let mut one_sided: Vec<(ExprRef, bool)> = Vec::new();
     let mut next = 0;
     while let Some(func) = seen.get(next).copied() {
         next += 1;
@@ -255,10 +256,27 @@ fn is_run(case: &mut Case<'_>, file: FileId, stmt: StmtId) -> bool {
         for (around, at) in sites {
             let Some(around) = around.filter(|a| !seen.contains(a) && seen.len() < MAX_FUNCTIONS) else { continue };
             let ir = case.program.ir(at.file);
-            let holds = guards::of_expr(ir, at.expr).iter().all(|guard| {
-                let test = case.resolved.machine.truth_at(ExprRef { file: at.file, expr: guard.test });
-                (if guard.holds { test } else { test.negated() }) == Truth::Yes
+            let mut open = Vec::new();
+            let refuted = guards::of_expr(ir, at.expr).iter().any(|guard| {
+                let test = ExprRef { file: at.file, expr: guard.test };
+                let truth = case.resolved.machine.truth_at(test);
+                let truth = if guard.holds { truth } else { truth.negated() };
+                if matches!(truth, Truth::Maybe(_)) {
+                    open.push((test, guard.holds));
+                }
+                truth == Truth::No
             });
+            // Of a test that nobody can tell both arms may lead here.
+            let holds = match (refuted, open.as_slice()) {
+                (true, _) => false,
+                (false, []) => true,
+                (false, [(test, side)]) => {
+                    let both = one_sided.contains(&(*test, !*side));
+                    one_sided.push((*test, *side));
+                    both
+                }
+                (false, _) => false,
+            };
             let block = ir.stmt_of(at.expr).is_some_and(|stmt| open_block(ir, stmt).is_some());
             if holds && !block {
                 seen.push(around);
