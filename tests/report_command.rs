@@ -12,7 +12,7 @@ use by_hand::ByHand;
 use console::options;
 
 fn run(operands: &[&str], options: &Options) -> (Exit, String, String) {
-    let command = ReportCommand { operands: operands.iter().map(ToString::to_string).collect() };
+    let command = ReportCommand { operands: operands.iter().map(ToString::to_string).collect(), brief: false };
     console::run(Some(80), options, |console| command.run(options, &ByHand, console))
 }
 

@@ -639,7 +639,7 @@ mod tests {
         };
         let deep = (0..6).fold("pkg serve".to_owned(), |inner, _| format!("sh -c {}", quoted(&inner)));
         let evals = (0..40).fold("a b".to_owned(), |inner, _| format!("eval {inner}"));
-        let grown = format!("E='eval eval eval eval'\n{}x", "$E $E $E $E $E $E $E ".repeat(1));
+        let grown = format!("E='eval eval eval eval'\n{}x", "$E $E $E $E $E $E $E ");
         for (name, source, expected) in [
             ("a.sh", deep.as_str(), "nested too deep"),
             ("a.sh", &evals, "nested too deep"),
