@@ -201,11 +201,49 @@ const CASES: &[Case] = &[
     // Values that do not stay.
     case("0.5.9", "--tp-size 8 --enable-dp-lm-head", ("rewritten", "enable_dp_lm_head", Some("false")), "--tp-size 8 --dp-size 8 --enable-dp-attention --enable-dp-lm-head"),
     case("0.5.9", "--load-format remote_instance", ("rewritten", "load_format", Some("\"auto\"")), "--load-format dummy"),
+    // Where another device's part, another function's early return or an error's handler would say otherwise.
+    case("0.5.9", "--tp-size 8 --dp-size 8 --enable-dp-attention --scheduler-recv-interval 2", violated("enable_dp_attention"), "--tp-size 8 --dp-size 8 --enable-dp-attention"),
+    case("0.5.9", "--enable-lora --lora-target-modules all", ("rewritten", "lora_target_modules", None), "--enable-lora --lora-target-modules q_proj"),
+    case("0.5.9", "--tool-call-parser qwen25", ("rewritten", "tool_call_parser", Some("\"qwen\"")), "--tool-call-parser qwen"),
+    case("0.5.9", "--pp-size 4 --max-running-requests 128", ("divided", "max_running_requests", Some("32")), "--tp-size 4 --nnodes 2 --node-rank 1 --dist-init-addr h:1"),
     // Parsing.
     case("0.5.12", "--grammar-backend guidance", ("invalid-choice", "grammar_backend", None), "--grammar-backend xgrammar"),
     case("0.5.12", "--stream-interval often", ("invalid-value", "stream_interval", None), "--stream-interval 4"),
     case("0.5.9", "--kv-cache auto", ("abbreviated-flag", "kv_cache_dtype", None), "--kv-cache-dtype auto"),
 ];
+
+/// Launches of the public guides in which nothing is wrong: no error, no warning.
+#[rustfmt::skip]
+const SOUND: &[(&str, &str)] = &[
+    ("0.5.9", "--tp-size 8 --dp-size 8 --enable-dp-attention --mem-fraction-static 0.85"),
+    ("0.5.9", "--tp-size 16 --dist-init-addr 10.0.0.1:5000 --nnodes 2 --node-rank 0"),
+    ("0.5.9", "--tp-size 16 --dist-init-addr 10.0.0.1:5000 --nnodes 2 --node-rank 1"),
+    ("0.5.9", "--device cuda --page-size 64 --enable-hierarchical-cache --hicache-ratio 2 --hicache-mem-layout page_first --hicache-io-backend kernel --hicache-storage-backend mooncake --hicache-write-policy write_through"),
+    ("0.5.9", "--device cuda --page-size 64 --enable-hierarchical-cache --hicache-ratio 2 --hicache-mem-layout page_first_direct --hicache-io-backend direct --hicache-storage-backend hf3fs"),
+    ("0.5.9", "--grammar-backend xgrammar --reasoning-parser qwen3 --context-length 32768"),
+    ("0.5.9", "--device cuda --attention-backend fa3 --enable-deterministic-inference --tp-size 2"),
+    ("0.5.9", "--enable-metrics --log-requests --log-requests-level 2 --decode-log-interval 10 --collect-tokens-histogram"),
+    ("0.5.9", "--tp-size 8 --ep-size 8 --moe-a2a-backend deepep --enable-eplb --ep-num-redundant-experts 32"),
+    ("0.5.9", "--disaggregation-mode prefill --disaggregation-ib-device mlx5_0 --host 10.0.0.1 --port 30000"),
+    ("0.5.9", "--speculative-algorithm EAGLE --speculative-draft-model-path d --speculative-num-steps 3 --speculative-eagle-topk 4 --speculative-num-draft-tokens 16 --cuda-graph-max-bs 8"),
+    ("0.5.9", "--enable-lora --lora-paths a=b c=d --max-loras-per-batch 2"),
+    ("0.5.9", "--is-embedding --disable-radix-cache"),
+    ("0.5.9", "--quantization fp8 --kv-cache-dtype fp8_e5m2"),
+];
+
+#[test]
+fn sound_launches_have_neither_errors_nor_warnings() {
+    let mut wrong = Vec::new();
+    for (version, flags) in SOUND {
+        let command: Vec<&str> = ["--model-path", "m"].into_iter().chain(flags.split_whitespace()).collect();
+        let facts = ["device=cuda", "model_arch=LlamaForCausalLM"];
+        let Some((exit, document, _)) = audit(version, &command, &facts, FailOn::Warning) else { return };
+        if exit != Exit::Clean {
+            wrong.push(format!("{version} {flags}: {:#}", document["launches"][0]["findings"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
 
 fn names(finding: &Value, field: &str) -> bool {
     finding["field"] == field || finding["fields"].as_array().is_some_and(|all| all.iter().any(|f| f == field))

@@ -60,7 +60,7 @@ fn schema_goes_to_files_instead() {
 #[test]
 fn bad_usage_says_what_is_possible() {
     let cases: &[(&[&str], &str)] = &[
-        (&["schema", "nonsense"], "possible values: report, fields"),
+        (&["schema", "nonsense"], "possible values: report, brief, fields"),
         (&["schema"], "<NAME>"),
         (&["--format", "json"], "argtrace [report] [OPTIONS] FIELD... [SOURCE]"),
         (&["hicache_size", "--format", "yaml"], "possible values: text, json, markdown, html, csv"),

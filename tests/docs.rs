@@ -252,7 +252,7 @@ fn drift_is_told_in_every_format_and_explained() {
 #[test]
 fn every_argument_of_a_release_has_one_row() {
     use argtrace::render::docs::{Column, Table, document, markdown};
-    for version in ["0.5.9"] {
+    for version in ["0.5.9", "0.5.23"] {
         let Some(session) = release::open(version) else { return };
         let fields = session.field_names();
         let list = session.list(&fields, &|_| ());
@@ -268,9 +268,31 @@ fn every_argument_of_a_release_has_one_row() {
         assert_eq!(shown.len(), wanted.len(), "a field has two rows");
         let page = markdown(&table);
         assert_eq!(page, markdown(&table));
+        let again = session.list(&fields, &|_| ());
+        let entries: Vec<_> = again.fields.iter().filter(|entry| entry.definition.deprecated.is_none()).collect();
+        let table = Table { source: &again.source, entries, columns: Column::usual(), level: 2, titled: true };
+        assert_eq!(page, markdown(&table), "a second run says something else");
         for row in page.lines().filter(|line| line.starts_with("| `")) {
             let cells = row.replace("\\\\", "").replace("\\|", "").matches('|').count();
             assert_eq!(cells, Column::usual().len() + 1, "{row}");
         }
     }
+}
+
+/// The project's own page: what two arguments mean in each release.
+#[test]
+fn the_page_of_the_host_cache_is_what_the_releases_say() {
+    const PAGE: &str = "docs/hicache.md";
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join(PAGE)).expect("the page");
+    let versions: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    assert_eq!(versions, ["0.4.6", "0.5.3", "0.5.6", "0.5.8", "0.5.8.post1", "0.5.9", "0.5.12", "0.5.20", "0.5.23"]);
+    // What cannot be fetched is told here, or leaves the test out.
+    if versions.iter().any(|version| release::open(version).is_none()) {
+        return;
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_argtrace"));
+    let output = command.current_dir(root).args(["docs", "--check", PAGE]).output().expect("a run");
+    let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert!(output.status.success(), "argtrace docs --inject {PAGE} writes it anew\n{out}{err}");
 }

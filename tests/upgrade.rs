@@ -184,6 +184,8 @@ fn a_snapshot_that_cannot_be_read_says_what_to_do() {
         ("{\"schema\": \"argtrace/report/1\"}", "not a snapshot"),
         ("{}", "no snapshot"),
         ("{", "no JSON"),
+        ("{\"schema\": \"argtrace/snapshot/2\"}", "argtrace/snapshot/2"),
+        ("\u{feff}{}", "no JSON"),
         ("{\"schema\": \"argtrace/snapshot/1\"}", "damaged"),
     ];
     for (text, part) in cases {

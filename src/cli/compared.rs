@@ -65,8 +65,8 @@ impl FromFile {
                 UsageError::new(format!("{}: it is larger than {} MiB", doing(), MAX_SNAPSHOT >> 20), hint).into()
             );
         }
-        let text = std::fs::read_to_string(source).with_context(doing)?;
-        let snapshot = parsed(&text).map_err(|why| {
+        let bytes = std::fs::read(source).with_context(doing)?;
+        let snapshot = parsed(&bytes).map_err(|why| {
             let hint = format!("make it again from its source: argtrace snapshot SOURCE -o {source}");
             UsageError::new(format!("{}: {why}", doing()), hint)
         })?;
@@ -78,8 +78,8 @@ impl FromFile {
 /// The largest snapshot that is read; one of SGLang takes about two megabytes.
 const MAX_SNAPSHOT: u64 = 256 << 20;
 
-fn parsed(text: &str) -> Result<Snapshot, String> {
-    let value: serde_json::Value = serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+fn parsed(bytes: &[u8]) -> Result<Snapshot, String> {
+    let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| format!("it is no JSON: {error}"))?;
     match value.get("schema").and_then(serde_json::Value::as_str) {
         Some(snapshot::SCHEMA) => {}
         Some(other) if other.starts_with("argtrace/snapshot/") => {

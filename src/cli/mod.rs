@@ -5,6 +5,7 @@
 
 mod arguments;
 pub mod audit;
+pub mod book;
 pub mod budget;
 pub mod bug;
 pub mod cache;
@@ -20,6 +21,7 @@ pub mod exit;
 pub mod explain;
 pub mod fields;
 pub mod filter;
+mod folder;
 pub mod graph;
 pub mod history;
 pub mod judging;
@@ -84,6 +86,7 @@ enum Command {
     Fields(fields::FieldsCommand),
     Docs(docs::DocsCommand),
     Graph(graph::GraphCommand),
+    Book(book::BookCommand),
     Diff(diff::DiffCommand),
     Snapshot(snapshot::SnapshotCommand),
     Check(check::CheckCommand),
@@ -167,6 +170,7 @@ fn run_command<B: Backend + Comparing + Launching>(
         Command::Fields(command) => command.run(&cli.options, backend, console),
         Command::Docs(command) => command.run(&cli.options, backend, console),
         Command::Graph(command) => command.run(&cli.options, backend, console),
+        Command::Book(command) => command.run(&cli.options, backend, backend, console),
         Command::Diff(command) => command.run(&cli.options, backend, console),
         Command::Snapshot(command) => command.run(&cli.options, backend, console),
         Command::Check(command) => command.run(&cli.options, backend, console),

@@ -46,6 +46,8 @@ pub trait Session {
     fn report(&self, fields: &[String], begin: Begin) -> Report;
     /// The same fields as a list.
     fn list(&self, fields: &[String], begin: Begin) -> FieldList;
+    /// The text of a file that was read, by the path that claims give.
+    fn text(&self, path: &str) -> Option<String>;
     /// What was skipped, and why.
     fn notes(&self) -> Vec<String>;
 }
@@ -312,6 +314,10 @@ impl Session for Opened {
     fn list(&self, fields: &[String], begin: Begin) -> FieldList {
         let fields = self.each("entry", fields, |analysis, missing| analysis.list(missing, begin).fields);
         FieldList { schema: list::SCHEMA.to_owned(), source: self.info.clone(), fields }
+    }
+
+    fn text(&self, path: &str) -> Option<String> {
+        self.texts.text(path)
     }
 
     fn notes(&self) -> Vec<String> {

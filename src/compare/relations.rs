@@ -49,7 +49,8 @@ pub fn precedence(pair: &Pair, old: &Meaning, new: &Meaning) -> Vec<Change> {
         let Some(relation) = find(new, come) else { continue };
         let other_is_new = relation.other_kind == "field" && pair.old_field(&come.2).is_none();
         let condition = pair.blur.blurred(&pair.new.texts.all(&relation.when));
-        let level = if other_is_new || !pair.world.possible(&condition) { Level::Cosmetic } else { level(&relation) };
+        let unmet = !pair.world.possible(&condition) || pair.world.asks_for_unknown(&condition);
+        let level = if other_is_new || unmet { Level::Cosmetic } else { level(&relation) };
         let message = format!("{} is now {} {}", new.field, word(&relation.relation), come.2);
         out.push(
             change(new, &relation, come.2.clone(), level, message)

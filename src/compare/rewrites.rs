@@ -33,6 +33,7 @@ pub fn changes(pair: &Pair, old: &Meaning, new: &Meaning) -> Vec<Change> {
     let mut before = cases(pair, &pair.old, old);
     let mut after = cases(pair, &pair.new, new);
     matched(&mut before, &mut after, |a, b| a.to == b.to && a.parts == b.parts);
+    matched(&mut before, &mut after, |a, b| a.to == b.to && Term::can_be_same(&a.parts, &b.parts));
     matched(&mut before, &mut after, |a, b| a.to == b.to && moved(a, b));
     matched(&mut before, &mut after, |a, b| a.to == b.to && a.own == b.own && (a.rewrite.open || b.rewrite.open));
     less_what_is_shared(&mut before, &mut after);
@@ -42,6 +43,14 @@ pub fn changes(pair: &Pair, old: &Meaning, new: &Meaning) -> Vec<Change> {
 
     let mut out = Vec::new();
     let (mut before, mut after) = (merged(before), merged(after));
+    let same = |a: &Merged, b: &Merged| a.to == b.to && Term::can_be_same(&a.parts, &b.parts);
+    before.retain(|a| match after.iter().position(|b| same(a, b)) {
+        Some(at) => {
+            after.remove(at);
+            false
+        }
+        None => true,
+    });
     while let Some((i, j)) = nearest(&before, &after) {
         let (a, b) = (before.remove(i), after.remove(j));
         out.extend(changed(pair, new, &a, &b));

@@ -6,7 +6,7 @@ use super::Pair;
 use super::change::{Change, Level};
 use super::codes::Code;
 use super::rewrites::conjunction;
-use super::snapshot::{Division, Meaning};
+use super::snapshot::{Division, Meaning, Unit};
 use super::term::Literal;
 use crate::meaning::report::Grade;
 
@@ -40,7 +40,12 @@ pub fn unit(old: &Meaning, new: &Meaning) -> Option<Change> {
         return None;
     }
     let grade = a.grade.min(b.grade);
-    let level = if grade >= Grade::Inferred { Level::Behaviour } else { Level::Cosmetic };
+    // A unit that only the argument's name or help tells changes with the wording.
+    let worded = |unit: &Unit, meaning: &Meaning| unit.grade < Grade::Proved && unit.at.as_ref() == Some(&meaning.at);
+    let level = match grade >= Grade::Inferred && !worded(a, old) && !worded(b, new) {
+        true => Level::Behaviour,
+        false => Level::Cosmetic,
+    };
     let message = format!("{} is in {} where it was in {}", new.field, b.name, a.name);
     Some(
         Change::new(Code::UnitChanged, &new.field, level, message)

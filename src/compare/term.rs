@@ -152,6 +152,36 @@ pub enum Term {
 }
 
 impl Term {
+    /// Can two blurred tests be one, written with a name on one side that the other does not have?
+    fn can_be(&self, other: &Term) -> bool {
+        match (self, other) {
+            (Term::Hole, _) | (_, Term::Hole) => true,
+            (Term::OneOf { subject: a, values: v, holds: x }, Term::OneOf { subject: b, values: w, holds: y }) => {
+                v == w && x == y && a.can_be(b)
+            }
+            (Term::Compare { order: x, left: a, right: b }, Term::Compare { order: y, left: c, right: d }) => {
+                x == y && a.can_be(c) && b.can_be(d)
+            }
+            (Term::Not(a), Term::Not(b)) => a.can_be(b),
+            // A list in place against one that has a name.
+            (Term::OneOf { subject, holds: x, .. }, Term::Within { item, container, holds: y })
+            | (Term::Within { item, container, holds: y }, Term::OneOf { subject, holds: x, .. }) => {
+                x == y && **container == Term::Hole && subject == item
+            }
+            _ => self == other,
+        }
+    }
+
+    /// Can two blurred conditions be one, part by part?
+    pub fn can_be_same(parts: &BTreeSet<Term>, others: &BTreeSet<Term>) -> bool {
+        let mut rest: Vec<&Term> = others.difference(parts).collect();
+        let found = |part: &Term| {
+            let at = rest.iter().position(|other| part.can_be(other));
+            at.map(|at| rest.swap_remove(at)).is_some()
+        };
+        parts.difference(others).all(found) && rest.is_empty()
+    }
+
     pub fn literal(&self) -> Option<&Literal> {
         match self {
             Term::Literal(literal) => Some(literal),

@@ -73,6 +73,8 @@ impl World {
             Term::Within { item, container, holds: true } => {
                 !about_fields(container) && item.literal().is_some_and(unknown)
             }
+            // What registers a function for models, or asks whether it is one.
+            Term::Call(_, args) => !args.is_empty() && args.iter().all(|arg| arg.literal().is_some_and(unknown)),
             _ => false,
         }
     }
@@ -87,6 +89,9 @@ impl World {
                     return Some(values.contains(&value) == *holds);
                 }
                 let Term::Field(name) = &**subject else { return None };
+                if self.newer.get(name).is_some_and(|newer| values.is_subset(newer)) {
+                    return Some(!holds);
+                }
                 let open = self.open.get(name)?;
                 let inside = open.iter().filter(|v| values.contains(v)).count();
                 match (inside, inside == open.len()) {

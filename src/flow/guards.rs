@@ -15,6 +15,9 @@ pub struct Guard {
     pub early_exit: bool,
 }
 
+/// More guards than code has that people write; of a longer chain of arms the nearest are kept.
+const MAX_GUARDS: usize = 100;
+
 /// The guards of a statement, outermost first.
 pub fn of_stmt(ir: &FileIr, stmt: StmtId) -> Vec<Guard> {
     let mut out = Vec::new();
@@ -26,18 +29,21 @@ pub fn of_stmt(ir: &FileIr, stmt: StmtId) -> Vec<Guard> {
         for before in siblings.iter().take(node.index as usize).rev() {
             early_exits(ir, *before, &mut out);
         }
+        if out.len() > MAX_GUARDS {
+            break;
+        }
         let Some((up, arm)) = node.parent else { break };
         match (&ir.stmt(up).kind, arm) {
             (Stmt::If { arms, .. }, Arm::Nth(n)) => {
                 if let Some((test, _)) = arms.get(n as usize) {
                     out.push(Guard { test: *test, holds: true, early_exit: false });
                 }
-                for (test, _) in arms.iter().take(n as usize).rev() {
+                for (test, _) in arms.iter().take(n as usize).rev().take(MAX_GUARDS) {
                     out.push(Guard { test: *test, holds: false, early_exit: false });
                 }
             }
             (Stmt::If { arms, .. }, Arm::Else) => {
-                for (test, _) in arms.iter().rev() {
+                for (test, _) in arms.iter().rev().take(MAX_GUARDS) {
                     out.push(Guard { test: *test, holds: false, early_exit: false });
                 }
             }
@@ -46,6 +52,7 @@ pub fn of_stmt(ir: &FileIr, stmt: StmtId) -> Vec<Guard> {
         }
         at = up;
     }
+    out.truncate(MAX_GUARDS);
     out.reverse();
     out
 }
@@ -80,7 +87,7 @@ pub fn of_expr(ir: &FileIr, expr: ExprId) -> Vec<Guard> {
                 if let Stmt::If { arms, .. } = &ir.stmt(stmt).kind
                     && let Some(n) = arms.iter().position(|(t, _)| *t == at)
                 {
-                    for (test, _) in arms.iter().take(n).rev() {
+                    for (test, _) in arms.iter().take(n).rev().take(MAX_GUARDS) {
                         inner.push(Guard { test: *test, holds: false, early_exit: false });
                     }
                 }

@@ -151,9 +151,11 @@ fn servers(found: Vec<Found>, programs: &[Vec<String>], depth: u32, out: &mut Co
         let last = |p: &Vec<String>| p.last().cloned().unwrap_or_default();
         let holds =
             |t: &Token| t.text.contains(char::is_whitespace) && programs.iter().any(|p| t.text.contains(&last(p)));
-        if depth < MAX_NESTING
-            && let Some(script) = command.words.iter().skip(1).find(|t| holds(t))
-        {
+        if let Some(script) = command.words.iter().skip(1).find(|t| holds(t)) {
+            if depth >= MAX_NESTING {
+                out.notes.push((command.line, "a script in a script is nested too deep and not read".into()));
+                continue;
+            }
             let mut variables = Variables::default();
             for (name, value) in &command.environment {
                 let value = value.clone().unwrap_or_else(|| token::unknown(&format!("${name}")));
@@ -188,6 +190,14 @@ fn given_variables(before: &[Token]) -> Vec<(String, Option<String>)> {
 fn of_shell(source: &str, variables: Variables, first_line: u32, programs: &[Vec<String>]) -> Commands {
     let (found, notes) = shell::commands(source, variables, first_line);
     let mut out = Commands { commands: Vec::new(), notes };
+    let line_with = |what: char| source.lines().position(|l| l.contains(what)).map(|i| i as u32 + first_line);
+    if let Some(line) = source.contains("\r\n").then_some(first_line) {
+        out.notes
+            .push((line, "the lines end in CR and LF, and are read as if in LF alone; a shell fails on them".into()));
+    }
+    if let Some(line) = line_with('\0') {
+        out.notes.push((line, "there is a NUL byte, which a shell leaves out".into()));
+    }
     servers(found, programs, 0, &mut out);
     out
 }
@@ -208,8 +218,8 @@ fn of_words(
 fn of_dockerfile(source: &str, programs: &[Vec<String>]) -> Commands {
     let mut out = Commands::default();
     let mut variables = Variables::default();
-    let mut entrypoint: Option<(u32, Vec<Token>)> = None;
-    let mut command: Option<(u32, Vec<Token>)> = None;
+    let mut entrypoint: Option<Started> = None;
+    let mut command: Option<Started> = None;
     for (line, instruction) in instructions(source) {
         let (word, rest) = instruction.split_once(char::is_whitespace).unwrap_or((&instruction, ""));
         match word.to_ascii_uppercase().as_str() {
@@ -230,8 +240,8 @@ fn of_dockerfile(source: &str, programs: &[Vec<String>]) -> Commands {
                 let name = rest.split('=').next().unwrap_or("").trim();
                 variables.set(name, Var::Text(token::unknown(&format!("${name}"))));
             }
-            "ENTRYPOINT" => entrypoint = Some((line, arguments(rest, &variables, line))),
-            "CMD" => command = Some((line, arguments(rest, &variables, line))),
+            "ENTRYPOINT" => entrypoint = Some(started(rest, &variables, line)),
+            "CMD" => command = Some(started(rest, &variables, line)),
             _ => {}
         }
     }
@@ -239,31 +249,58 @@ fn of_dockerfile(source: &str, programs: &[Vec<String>]) -> Commands {
     out
 }
 
-/// The last ENTRYPOINT and CMD of a stage make one command.
+/// What ENTRYPOINT or CMD says.
+struct Started {
+    line: u32,
+    words: Vec<Token>,
+    /// The line for a shell that it is, if it is no list.
+    script: Option<String>,
+}
+
+/// The last ENTRYPOINT and CMD of a stage make one command. A line for a shell takes no further words, and as further
+/// words it is a shell and its script.
 fn finish(
-    entrypoint: &mut Option<(u32, Vec<Token>)>,
-    command: &mut Option<(u32, Vec<Token>)>,
+    entrypoint: &mut Option<Started>,
+    command: &mut Option<Started>,
     variables: &Variables,
     programs: &[Vec<String>],
     out: &mut Commands,
 ) {
-    let (first, second) = (entrypoint.take(), command.take());
-    let line = first.as_ref().or(second.as_ref()).map_or(1, |(line, _)| *line);
-    let words: Vec<Token> = first.into_iter().chain(second).flat_map(|(_, words)| words).collect();
+    let (entrypoint, command) = (entrypoint.take(), command.take());
+    let line = entrypoint.as_ref().or(command.as_ref()).map_or(1, |s| s.line);
+    let words = match (entrypoint, command) {
+        (Some(first), Some(second)) if first.script.is_none() => {
+            let more = match &second.script {
+                Some(script) => for_a_shell(script, second.line),
+                None => second.words,
+            };
+            first.words.into_iter().chain(more).collect()
+        }
+        (Some(one), _) | (None, Some(one)) => one.words,
+        (None, None) => Vec::new(),
+    };
     of_words(words, variables.environment(), line, programs, out);
 }
 
-/// Lines joined at `\`, comments left out.
+/// Lines joined at the sign for it, `\` unless a directive says otherwise; comments and here-documents are left out.
 fn instructions(source: &str) -> Vec<(u32, String)> {
+    let escape = escape_of(source);
     let mut out: Vec<(u32, String)> = Vec::new();
     let mut open: Option<(u32, String)> = None;
+    let mut documents: Vec<String> = Vec::new();
     for (i, line) in source.lines().enumerate() {
         let line_number = i as u32 + 1;
         let trimmed = line.trim();
+        if let Some(end) = documents.first() {
+            if trimmed == end {
+                documents.remove(0);
+            }
+            continue;
+        }
         if trimmed.starts_with('#') || trimmed.is_empty() && open.is_some() {
             continue;
         }
-        let (text, continues) = match trimmed.strip_suffix('\\') {
+        let (text, continues) = match trimmed.strip_suffix(escape) {
             Some(text) => (text, true),
             None => (trimmed, false),
         };
@@ -274,7 +311,10 @@ fn instructions(source: &str) -> Vec<(u32, String)> {
         whole.push_str(text);
         match continues {
             true => open = Some((start, whole)),
-            false if !whole.trim().is_empty() => out.push((start, whole.trim().to_owned())),
+            false if !whole.trim().is_empty() => {
+                documents = here_documents(&whole);
+                out.push((start, whole.trim().to_owned()));
+            }
             false => {}
         }
     }
@@ -282,19 +322,46 @@ fn instructions(source: &str) -> Vec<(u32, String)> {
     out
 }
 
+/// The sign that joins lines: `# escape=` among the directives at the top may name another.
+fn escape_of(source: &str) -> char {
+    let directives = source.lines().map_while(|l| l.trim().strip_prefix('#')).filter_map(|l| l.split_once('='));
+    let mut named = directives.filter(|(name, _)| name.trim().eq_ignore_ascii_case("escape"));
+    named.next().and_then(|(_, sign)| sign.trim().chars().next()).unwrap_or('\\')
+}
+
+/// The ends of the here-documents that an instruction which takes them begins.
+fn here_documents(instruction: &str) -> Vec<String> {
+    let takes = ["RUN", "COPY", "ADD"];
+    let first = instruction.split_whitespace().next().unwrap_or("");
+    if !takes.iter().any(|t| first.eq_ignore_ascii_case(t)) {
+        return Vec::new();
+    }
+    let ends = instruction.split("<<").skip(1).map(|after| {
+        let after = after.trim_start_matches('-').trim_start_matches(['"', '\'']);
+        after.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()
+    });
+    ends.filter(|end| !end.is_empty()).collect()
+}
+
 /// `["a", "b"]`, or a line for a shell.
-fn arguments(rest: &str, variables: &Variables, line: u32) -> Vec<Token> {
+fn started(rest: &str, variables: &Variables, line: u32) -> Started {
     if rest.trim_start().starts_with('[')
         && let Ok(words) = serde_json::from_str::<Vec<String>>(rest)
     {
         // No shell: variables are not put in.
-        return words.iter().map(|w| Token::at(token::without_marks(w), line)).collect();
+        let words = words.iter().map(|w| Token::at(token::without_marks(w), line)).collect();
+        return Started { line, words, script: None };
     }
     let (found, _) = shell::commands(rest, variables.clone(), line);
-    match found.as_slice() {
+    let words = match found.as_slice() {
         [one] => one.words.clone(),
-        _ => ["/bin/sh", "-c", rest].iter().map(|w| Token::at(token::without_marks(w), line)).collect(),
-    }
+        _ => for_a_shell(rest, line),
+    };
+    Started { line, words, script: Some(rest.to_owned()) }
+}
+
+fn for_a_shell(script: &str, line: u32) -> Vec<Token> {
+    ["/bin/sh", "-c", script].iter().map(|w| Token::at(token::without_marks(w), line)).collect()
 }
 
 /// Variables after `export pairs`.
@@ -393,6 +460,14 @@ fn listed(node: &Node, put_in: &dyn Fn(&str) -> String) -> Vec<Token> {
 
 /// `${NAME:-default}` and `$$` of compose files; what the environment would give is open.
 fn interpolated(text: &str) -> String {
+    interpolated_at(text, 0)
+}
+
+fn interpolated_at(text: &str, depth: u32) -> String {
+    const MAX_DEFAULTS: u32 = 12;
+    if depth > MAX_DEFAULTS {
+        return token::unknown("a default that is nested too deep");
+    }
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find('$') {
@@ -402,11 +477,11 @@ fn interpolated(text: &str) -> String {
         if let Some(after) = tail.strip_prefix('$') {
             out.push('$');
             rest = after;
-        } else if let Some((inner, after)) = tail.strip_prefix('{').and_then(|t| t.split_once('}')) {
+        } else if let Some((inner, after)) = tail.strip_prefix('{').and_then(braced) {
             let end = inner.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(inner.len());
             let op = inner.get(end..).unwrap_or("");
             match op.strip_prefix(":-").or(op.strip_prefix('-')) {
-                Some(default) => out.push_str(default),
+                Some(default) => out.push_str(&interpolated_at(default, depth + 1)),
                 None => out.push_str(&token::unknown(&format!("${{{inner}}}"))),
             }
             rest = after;
@@ -424,10 +499,25 @@ fn interpolated(text: &str) -> String {
     out
 }
 
+/// What stands up to the brace that closes, and what follows it.
+fn braced(text: &str) -> Option<(&str, &str)> {
+    let mut depth = 0u32;
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => return Some((text.get(..at)?, text.get(at + 1..)?)),
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
 /// Every container of a manifest, wherever its pod's template stands.
 fn containers(node: &Node, depth: u32, programs: &[Vec<String>], out: &mut Commands) {
     const MAX_DEPTH: u32 = 40;
     if depth > MAX_DEPTH {
+        out.notes.push((node.line, "it is nested too deep; what is inside is not read".into()));
         return;
     }
     for key in ["containers", "initContainers"] {
@@ -444,14 +534,15 @@ fn containers(node: &Node, depth: u32, programs: &[Vec<String>], out: &mut Comma
 }
 
 fn kubernetes(container: &Node, programs: &[Vec<String>], out: &mut Commands) {
-    let variables: Vec<(String, Option<String>)> = container
-        .get("env")
-        .map_or(&[][..], Node::items)
-        .iter()
-        .filter_map(|v| {
-            Some((v.get("name")?.text()?.to_owned(), v.get("value").and_then(Node::text).map(str::to_owned)))
-        })
-        .collect();
+    // A value may refer to those before it, and so double with each.
+    const MAX_VALUE: usize = 1 << 16;
+    let mut variables: Vec<(String, Option<String>)> = Vec::new();
+    for variable in container.get("env").map_or(&[][..], Node::items) {
+        let Some(name) = variable.get("name").and_then(Node::text) else { continue };
+        let value = variable.get("value").and_then(Node::text).map(|text| references(text, &variables));
+        let known = value.filter(|v| v.len() <= MAX_VALUE && !token::is_open(v));
+        variables.push((name.to_owned(), known));
+    }
     let put_in = |text: &str| references(text, &variables);
     let mut words = Vec::new();
     let mut line = container.line;
@@ -526,8 +617,53 @@ mod tests {
                 vec!["--n|7"],
             ),
             ("k.yaml", "a: [", vec![]),
+            ("Dockerfile", "FROM x\nENTRYPOINT pkg serve --n 8\nCMD [\"--m\", \"1\"]", vec!["--n|8"]),
+            ("Dockerfile", "# escape=`\nFROM x\nCMD pkg serve `\n --n 9", vec!["--n|9"]),
+            ("Dockerfile", "FROM x\nRUN <<EOT\nCMD pkg serve --n 0\nEOT\nCMD pkg serve --n 10", vec!["--n|10"]),
+            ("c.yaml", "services:\n  s:\n    command: pkg serve --n ${N:-${M:-11}}", vec!["--n|11"]),
+            (
+                "k.yaml",
+                "kind: Pod\nspec:\n  containers:\n  - env: [{name: A, value: '1'}, {name: B, value: '$(A)2'}]\n    command: [pkg, serve, --n, $(B)]",
+                vec!["--n|12"],
+            ),
         ] {
             assert_eq!(argv(name, source), expected, "{source}");
         }
+    }
+
+    #[test]
+    fn what_is_not_read_is_noted() {
+        let notes = |name: &str, source: &str| {
+            let found = commands(name, source, &programs());
+            found.notes.into_iter().map(|(_, what)| what).collect::<Vec<_>>().join("; ")
+        };
+        let deep = (0..6).fold("pkg serve".to_owned(), |inner, _| format!("sh -c {}", quoted(&inner)));
+        let evals = (0..40).fold("a b".to_owned(), |inner, _| format!("eval {inner}"));
+        let grown = format!("E='eval eval eval eval'\n{}x", "$E $E $E $E $E $E $E ");
+        for (name, source, expected) in [
+            ("a.sh", deep.as_str(), "nested too deep"),
+            ("a.sh", &evals, "nested too deep"),
+            ("a.sh", &grown, "nested too deep"),
+            ("a.sh", &"a;".repeat(3_000), "too many commands"),
+            ("a.sh", "pkg serve --n 8\r\n", "CR and LF"),
+            ("a.sh", "pkg serve --n 8\0", "NUL"),
+            ("a.sh", "<<<<<<< HEAD\npkg serve\n", "merge conflict"),
+            ("a.sh", "pkg serve 'a", "a quote does not end"),
+        ] {
+            assert!(notes(name, source).contains(expected), "{:.40}: {}", source, notes(name, source));
+        }
+    }
+
+    fn quoted(text: &str) -> String {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+
+    #[test]
+    fn values_that_double_stay_bounded() {
+        let env: String = (1..60).map(|i| format!("    - {{name: V{i}, value: '$(V{0})$(V{0})'}}\n", i - 1)).collect();
+        let source = format!(
+            "kind: Pod\nspec:\n  containers:\n  - command: [pkg, serve, --n, $(V59)]\n    env:\n    - {{name: V0, value: ab}}\n{env}"
+        );
+        assert_eq!(argv("k.yaml", &source), ["--n|$(V59)"]);
     }
 }

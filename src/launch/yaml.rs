@@ -33,6 +33,7 @@ pub struct YamlError {
 
 const MAX_NODES: usize = 100_000;
 const MAX_DEPTH: usize = 100;
+const MAX_KEYS: usize = 4_096;
 
 /// All documents of a text.
 pub fn documents(text: &str) -> Result<Vec<Node>, YamlError> {
@@ -209,12 +210,11 @@ fn data(node: &Node) -> Result<Data, YamlError> {
         Kind::Map(entries) => {
             let mut out: Vec<(Data, Data)> = Vec::new();
             for (key, value) in entries {
-                if key.text() == Some("<<") {
-                    let merged = match data(value)? {
-                        Data::Map(more) => more,
-                        _ => Vec::new(),
-                    };
-                    for (k, v) in merged {
+                if out.len() > MAX_KEYS {
+                    return Err(YamlError { line: key.line, what: "a map has too many keys".into() });
+                }
+                if matches!(&key.kind, Kind::Scalar { text, plain: true, tag: None } if text == "<<") {
+                    for (k, v) in merged(value)? {
                         if !out.iter().any(|(known, _)| *known == k) {
                             out.push((k, v));
                         }
@@ -237,6 +237,23 @@ fn data(node: &Node) -> Result<Data, YamlError> {
             }
         },
     })
+}
+
+/// What `<<` brings in: the entries of a map, or of several, of which the first to have a key gives it.
+fn merged(node: &Node) -> Result<Vec<(Data, Data)>, YamlError> {
+    let error = || YamlError { line: node.line, what: "`<<` takes a map or a list of maps".into() };
+    match data(node)? {
+        Data::Map(entries) => Ok(entries),
+        Data::List(maps) => {
+            let mut out = Vec::new();
+            for map in maps {
+                let Data::Map(entries) = map else { return Err(error()) };
+                out.extend(entries);
+            }
+            Ok(out)
+        }
+        _ => Err(error()),
+    }
 }
 
 /// What a plain scalar is by its look, in YAML 1.1.
@@ -386,5 +403,19 @@ mod tests {
         assert!(parse_python("a: !!python/object:os.system {}\nb: !x 1").is_err());
         assert!(parse_python("<<<<<<< ours\na: 1\n").is_err_and(|e| e.line == 1));
         assert_eq!(parse_python(""), Ok(Data::Null));
+        assert!(parse_python("a: 1\n<<: 2\n").is_err_and(|e| e.what.contains("takes a map")));
+        let keys: String = (0..10_000).map(|i| format!("k{i}: 1\n")).collect();
+        assert!(parse_python(&keys).is_err_and(|e| e.what.contains("too many keys")));
+    }
+
+    #[test]
+    fn a_map_has_its_own_keys_before_those_that_it_merges() {
+        let text = "- &a {x: 1, y: 1}\n- &b {y: 2, z: 2}\n- <<: [*a, *b]\n  x: 3\n- '<<': 4\n";
+        let Ok(Data::List(items)) = parse_python(text) else { panic!("no list") };
+        let text = |t: &str| Data::Text(t.into());
+        let Some(Data::Map(mut entries)) = items.get(2).cloned() else { panic!("no map") };
+        entries.sort_by_key(|(k, _)| format!("{k:?}"));
+        assert_eq!(entries, [(text("x"), Data::Int(3)), (text("y"), Data::Int(1)), (text("z"), Data::Int(2))]);
+        assert_eq!(items.get(3), Some(&Data::Map(vec![(text("<<"), Data::Int(4))])));
     }
 }

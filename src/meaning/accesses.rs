@@ -1,7 +1,9 @@
 //! Where the field is read and rewritten, as the report lists it.
 
+use super::conditions;
 use super::facts::Facts;
 use super::report::{Grade, Read, Sees, Write};
+use super::wording::all_of;
 use crate::flow::access::{Access, Written};
 use crate::flow::graph::Holder;
 use crate::flow::guards;
@@ -37,9 +39,12 @@ pub fn writes(facts: &Facts) -> Vec<Write> {
                 function: shared.function_name(access.at),
                 code: shared.program().line(access.at.file, access.place.line),
                 to: written_text(facts, access),
-                when: (!guard.is_empty()).then(|| guard.join(" and ")),
+                when: (!guard.is_empty()).then(|| all_of(&guard)),
                 guard,
-                grade: grade(access),
+                grade: match conditions::is_called_under(shared, access.at) {
+                    true => Grade::Inferred,
+                    false => grade(access),
+                },
             }
         })
         .collect()

@@ -57,7 +57,7 @@ impl Mark {
         }
     }
 
-    fn of(report: &FieldReport) -> Vec<Mark> {
+    pub fn of(report: &FieldReport) -> Vec<Mark> {
         let is_dead = report.findings.iter().any(|finding| finding.code == table::DEAD_FIELD.code);
         let is_rewritten = report.writes.as_ref().is_some_and(|writes| !writes.is_empty());
         let not_followed = report.coverage.as_ref().is_some_and(|coverage| !coverage.unresolved.is_empty());

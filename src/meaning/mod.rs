@@ -6,6 +6,7 @@
 pub mod accesses;
 pub mod active;
 pub mod beside;
+mod conditions;
 pub mod constraints;
 pub mod coverage;
 pub mod definition;
@@ -21,6 +22,7 @@ pub mod sinks;
 pub mod startup;
 pub mod unit;
 mod uses;
+mod wording;
 
 use crate::flow::graph::Graph;
 use crate::program::profile::Profile;

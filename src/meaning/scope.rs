@@ -6,6 +6,7 @@
 
 use super::facts::Facts;
 use super::report::{DividedWhen, Grade, Place, Scope, Sink, Unit};
+use super::wording::all_of;
 use crate::flow::graph::{EdgeKind, Kind, Op, Slot};
 use crate::flow::guards;
 use crate::flow::trace::StateId;
@@ -154,7 +155,7 @@ fn divisions(facts: &Facts) -> (Vec<DividedWhen>, Grade) {
             let condition = if texts.is_empty() {
                 (!fields.is_empty()).then(|| fields.join(" and "))
             } else {
-                Some(texts.join(" and "))
+                Some(all_of(&texts))
             };
             fields.sort();
             fields.dedup();

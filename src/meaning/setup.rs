@@ -107,6 +107,9 @@ impl Setup {
         if CONSTRUCTORS.contains(&name.as_str()) {
             return Some(Vec::new());
         }
+        if let Some(models) = registered_for(shared, func) {
+            return Some(vec![Call { when: vec![models], with: Vec::new() }]);
+        }
         if steps == 0 || program.files_defining_function(name) != [func.file] {
             return None;
         }
@@ -135,6 +138,27 @@ impl Setup {
         }
         Some(out)
     }
+}
+
+/// What a condition calls the kind of model that a launch asks for.
+const MODEL: &str = "architecture";
+
+/// The models that decorators register a function for, as a condition: it runs for no other.
+fn registered_for(shared: &Shared, func: FuncRef) -> Option<String> {
+    let program = shared.program();
+    let ir = shared.ir(func.file);
+    let providers: Vec<&str> = program.profile.resolution.providers.iter().map(String::as_str).collect();
+    let mut models = Vec::new();
+    for decorator in program.decorators(func, &providers) {
+        let Expr::Call { args, .. } = ir.expr(decorator.expr) else { return None };
+        for arg in args {
+            if arg.kind != ArgKind::Positional || !matches!(ir.expr(arg.value), Expr::Str(_)) {
+                return None;
+            }
+            models.push(shared.text(ExprRef { file: func.file, expr: arg.value }));
+        }
+    }
+    (!models.is_empty()).then(|| format!("{MODEL} in [{}]", models.join(", ")))
 }
 
 /// The parameters that a call gives a constant, or leaves at one.

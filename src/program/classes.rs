@@ -216,15 +216,21 @@ impl Program {
 
     /// The first decorator of one of these last names.
     pub fn decorator(&self, func: FuncRef, names: &[&str]) -> Option<ExprRef> {
+        self.decorators(func, names).next()
+    }
+
+    /// All decorators of one of these names.
+    pub fn decorators(&self, func: FuncRef, names: &[&str]) -> impl Iterator<Item = ExprRef> {
         let ir = self.ir(func.file);
-        let found = ir.func(func.func).decorators.iter().copied().find(|d| {
-            let callee = match ir.expr(*d) {
+        let is_named = |d: &&ExprId| {
+            let callee = match ir.expr(**d) {
                 Expr::Call { func, .. } => *func,
-                _ => *d,
+                _ => **d,
             };
             last_name(ir, callee).is_some_and(|n| names.contains(&n.as_str()))
-        });
-        found.map(|expr| ExprRef { file: func.file, expr })
+        };
+        let found = ir.func(func.func).decorators.iter().filter(is_named).copied();
+        found.map(move |expr| ExprRef { file: func.file, expr })
     }
 
     pub fn is_property(&self, func: FuncRef) -> bool {

@@ -61,6 +61,8 @@ pub struct Launch {
     pub env_prefixes: Vec<String>,
     /// The field that counts machines.
     pub machines: String,
+    /// Fields that say which of several a process or machine is.
+    pub positions: Vec<String>,
     #[serde(rename = "fact")]
     pub facts: Vec<FactRule>,
 }

@@ -5,6 +5,7 @@
 
 mod annotation;
 pub mod audit;
+pub mod book;
 pub mod brief;
 pub mod budget;
 mod claims;

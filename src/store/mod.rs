@@ -65,6 +65,12 @@ impl Texts {
         let paths: Vec<(usize, String)> = set.paths().into_iter().enumerate().filter(|(_, p)| wanted(p)).collect();
         Texts { files: paths.into_par_iter().map(|(i, path)| (path, set.read(i))).collect() }
     }
+
+    /// The text of one file; what is no UTF-8 in it is marked as such.
+    pub fn text(&self, path: &str) -> Option<String> {
+        let (_, text) = self.files.iter().find(|(known, _)| known == path)?;
+        Some(String::from_utf8_lossy(text.as_ref().ok()?).into_owned())
+    }
 }
 
 impl FileSet for Texts {

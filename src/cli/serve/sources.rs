@@ -172,6 +172,10 @@ impl Session for Asked {
         FieldList { fields, ..self.opened.list(&[], begin) }
     }
 
+    fn text(&self, path: &str) -> Option<String> {
+        self.opened.text(path)
+    }
+
     fn notes(&self) -> Vec<String> {
         self.opened.notes()
     }

@@ -49,12 +49,14 @@ fn rewritten(case: &mut Case<'_>, set: &Set) -> Option<Finding> {
         let fields = asked(set, write);
         return Some(Finding { effective, fields, ..on_set(code, set, message) }.at(case.place(write.place)));
     }
+    // Of a value that only the machine knows this much is told already.
+    case.shown(&set.given).1.is_none().then_some(())?;
     // It may be replaced: told where a write may happen, and the value may be another.
     let write = writes.iter().rev().find(|w| changes(case, w, &set.given))?;
     let doubts = if write.doubts.is_empty() { write.after.reasons() } else { write.doubts.clone() };
     let when = case.hangs_on(&doubts);
     let code = if divides(case, write, set.field) { "divided" } else { "rewritten" };
-    let message = format!("{} {given} may be replaced; that hangs on {when}", set.used.flag);
+    let message = format!("{} {given} may be replaced", set.used.flag);
     let fields = asked(set, write);
     let found = Finding { when: Some(when), fields, ..on_set(code, set, message) };
     Some(found.level(Level::Note).at(case.place(write.place)))
@@ -83,10 +85,8 @@ fn is_only_reshaped(case: &mut Case<'_>, given: &Abs, value: &Abs) -> bool {
         }
         (Some(serde_json::Value::Array(a)), Some(serde_json::Value::Object(b))) => a.len() == b.len(),
         (Some(serde_json::Value::Array(a)), Some(serde_json::Value::Array(b))) => {
-            a.len() == b.len()
-                && a != b
-                && b.iter().all(|item| item.is_object())
-                && !a.iter().all(|item| item.is_object())
+            a == b
+                || a.len() == b.len() && b.iter().all(|item| item.is_object()) && !a.iter().all(|item| item.is_object())
         }
         _ => false,
     }

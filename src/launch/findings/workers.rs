@@ -8,7 +8,7 @@ use crate::flow::guards;
 use crate::launch::amount;
 use crate::launch::audit::{Case, Set};
 use crate::launch::document::{Finding, Level};
-use crate::launch::evaluate::value::{Truth, Value};
+use crate::launch::evaluate::value::{Truth, Value, Why};
 use crate::launch::totals::{Totals, any_way, holds};
 use crate::meaning::active;
 use crate::meaning::report::{ActiveWhen, Constraint, FieldReport, Write};
@@ -112,6 +112,13 @@ fn overridden(case: &mut Case<'_>, sets: &[Set], set: &Set, report: &FieldReport
                 case.resolved.machine.truth_of_value(&value)
             }
         };
+        let decided = match decided {
+            Truth::No => Truth::No,
+            decided => match reached(case, &claim.path, claim.line) {
+                Truth::Yes => decided,
+                unsure => unsure,
+            },
+        };
         let condition = claim.when.as_deref().unwrap_or("it is set");
         let fields = vec![set.field.to_string(), other.field.to_string()];
         let place = (Some(claim.path.clone()), Some(claim.line));
@@ -136,7 +143,9 @@ fn overridden(case: &mut Case<'_>, sets: &[Set], set: &Set, report: &FieldReport
 fn divided(case: &mut Case<'_>, set: &Set, report: &FieldReport) -> Vec<Finding> {
     let mut out = Vec::new();
     // A count of ranks that is divided is the size of a group of them, and nobody's share.
-    if case.program.profile.counts_ranks(&set.field) {
+    // So is the place of a machine among others.
+    let profile = &case.program.profile;
+    if profile.counts_ranks(&set.field) || profile.launch.positions.iter().any(|p| *p == set.field.as_str()) {
         return out;
     }
     for division in &report.scope.divided_when {
@@ -150,6 +159,9 @@ fn divided(case: &mut Case<'_>, set: &Set, report: &FieldReport) -> Vec<Finding>
         };
         let value = case.resolved.effective(set.field);
         let share = value.as_int().map(|v| v.div_euclid(by));
+        if share == Some(0) && value.as_int() == Some(0) {
+            continue;
+        }
         let shown = match (share, value.exact().and_then(Value::as_number)) {
             (Some(share), _) => format!("{} / {by} = {share}", value.as_int().unwrap_or_default()),
             (None, Some(x)) => format!("{} / {by} = {}", amount::number(x), amount::number(x / by as f64)),
@@ -178,10 +190,26 @@ fn file_of(case: &Case<'_>, path: &str) -> Option<FileId> {
     case.program.file_by_module(Sym::from(&module))
 }
 
+/// Is the innermost statement at a line reached?
+fn reached(case: &mut Case<'_>, path: &str, line: u32) -> Truth {
+    let Some(file) = file_of(case, path) else { return Truth::Yes };
+    let ir = case.program.ir(file);
+    let around = |s: &&(usize, &StmtNode)| s.1.span.line <= line && line <= s.1.span.end_line;
+    let innermost =
+        ir.stmts.iter().enumerate().filter(|s| around(&s)).min_by_key(|(_, s)| s.span.end_line - s.span.line);
+    match innermost {
+        Some((at, _)) => happens(case, file, StmtId(at as u32)),
+        None => Truth::Yes,
+    }
+}
+
 /// Do all tests around a statement hold, and is its function reached?
 fn happens(case: &mut Case<'_>, file: FileId, stmt: StmtId) -> Truth {
     let ir = case.program.ir(file);
-    let mut out = Truth::Yes;
+    let mut out = match open_block(ir, stmt) {
+        Some(block) => Truth::Maybe(Why::of(block)),
+        None => Truth::Yes,
+    };
     for guard in guards::of_stmt(ir, stmt) {
         let test = case.resolved.machine.truth_at(ExprRef { file, expr: guard.test });
         let test = if guard.holds { test } else { test.negated() };
@@ -192,13 +220,95 @@ fn happens(case: &mut Case<'_>, file: FileId, stmt: StmtId) -> Truth {
             (Truth::No, _) => Truth::No,
         };
     }
-    if out != Truth::Yes {
-        return out;
-    }
-    let Some(at) = any_expression(ir, stmt) else { return Truth::Yes };
+    let Some(at) = any_expression(ir, stmt) else { return out };
     let at = ExprRef { file, expr: at };
     let ways = case.question.analysis.with_shared(|shared| active::ways_to(shared, at));
-    any_way(case, &ways)
+    match (any_way(case, &ways), out) {
+        (Truth::No, _) => Truth::No,
+        (Truth::Yes, here) => here,
+        (way, Truth::Yes) => way,
+        (_, here) => here,
+    }
+}
+
+/// Does a process surely run the function of a statement? There must be a chain of calls from the start of one on which
+/// every test, whatever it asks, is known to hold; a class that only a table names is constructed for nobody.
+fn is_run(case: &mut Case<'_>, file: FileId, stmt: StmtId) -> bool {
+    const MAX_FUNCTIONS: usize = 200;
+    let ir = case.program.ir(file);
+    let Some(at) = any_expression(ir, stmt) else { return false };
+    let at = ExprRef { file, expr: at };
+    let analysis = case.question.analysis;
+    let Some(first) = analysis.with_shared(|shared| shared.processes.function_around(at)) else { return false };
+    let mut seen = vec![first];
+    let mut one_sided: Vec<(ExprRef, bool)> = Vec::new();
+    let mut next = 0;
+    while let Some(func) = seen.get(next).copied() {
+        next += 1;
+        let (is_start, sites) = analysis.with_shared(|shared| {
+            let is_start = shared.processes.spawns().iter().any(|s| s.targets.contains(&func));
+            let sites: Vec<_> = shared.processes.ups(func, false).to_vec();
+            (is_start, sites.into_iter().map(|at| (shared.processes.function_around(at), at)).collect::<Vec<_>>())
+        });
+        if is_start {
+            return true;
+        }
+        for (around, at) in sites {
+            let Some(around) = around.filter(|a| !seen.contains(a) && seen.len() < MAX_FUNCTIONS) else { continue };
+            let ir = case.program.ir(at.file);
+            let mut open = Vec::new();
+            let refuted = guards::of_expr(ir, at.expr).iter().any(|guard| {
+                let test = ExprRef { file: at.file, expr: guard.test };
+                let truth = case.resolved.machine.truth_at(test);
+                let truth = if guard.holds { truth } else { truth.negated() };
+                if matches!(truth, Truth::Maybe(_)) {
+                    open.push((test, guard.holds));
+                }
+                truth == Truth::No
+            });
+            // Of a test that nobody can tell both arms may lead here.
+            let holds = match (refuted, open.as_slice()) {
+                (true, _) => false,
+                (false, []) => true,
+                (false, [(test, side)]) => {
+                    let both = one_sided.contains(&(*test, !*side));
+                    one_sided.push((*test, *side));
+                    both
+                }
+                (false, _) => false,
+            };
+            let block = ir.stmt_of(at.expr).is_some_and(|stmt| open_block(ir, stmt).is_some());
+            if holds && !block {
+                seen.push(around);
+            }
+        }
+    }
+    false
+}
+
+/// A block around a statement that runs only if something happens that no test of a value tells.
+fn open_block(ir: &FileIr, stmt: StmtId) -> Option<&'static str> {
+    let mut at = stmt;
+    while let Some((up, arm)) = ir.stmt(at).parent {
+        match (&ir.stmt(up).kind, arm) {
+            (Stmt::Try { .. }, Arm::Nth(_)) => return Some("an error that is caught"),
+            (Stmt::Match { .. }, _) => return Some("a pattern that is matched"),
+            _ => at = up,
+        }
+    }
+    None
+}
+
+/// Is an error that a statement raises caught in its own function?
+fn is_caught(ir: &FileIr, stmt: StmtId) -> bool {
+    let mut at = stmt;
+    while let Some((up, arm)) = ir.stmt(at).parent {
+        match (&ir.stmt(up).kind, arm) {
+            (Stmt::Try { handlers, .. }, Arm::Body) if !handlers.is_empty() => return true,
+            _ => at = up,
+        }
+    }
+    false
 }
 
 fn any_expression(ir: &FileIr, stmt: StmtId) -> Option<ExprId> {
@@ -206,6 +316,7 @@ fn any_expression(ir: &FileIr, stmt: StmtId) -> Option<ExprId> {
         Stmt::Assign { value, .. } | Stmt::AugAssign { value, .. } | Stmt::Expr(value) => Some(*value),
         Stmt::Assert { test, .. } => Some(*test),
         Stmt::Raise(value) => *value,
+        Stmt::If { arms, .. } => arms.first().map(|(test, _)| *test),
         _ => None,
     }
 }
@@ -273,7 +384,7 @@ fn violated(case: &mut Case<'_>, set: &Set, report: &FieldReport) -> Vec<Finding
             Stmt::Raise(_) => !guards::of_stmt(ir, stmt).is_empty(),
             _ => false,
         };
-        if !fails || happens(case, file, stmt) != Truth::Yes {
+        if !fails || is_caught(ir, stmt) || happens(case, file, stmt) != Truth::Yes || !is_run(case, file, stmt) {
             continue;
         }
         let text = check.message.clone().unwrap_or_else(|| format!("a worker needs {}", check.condition));

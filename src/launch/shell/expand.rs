@@ -101,6 +101,15 @@ pub fn words(word: &Word, variables: &Variables) -> Vec<Token> {
                     Value::Many(items) if items.iter().map(|i| i.len() + 1).sum::<usize>() > MAX_LIST => {
                         push(&mut fields, Piece { text: token::unknown(inner), splits: false, quoted: *quoted });
                     }
+                    // Which blanks of a default are quoted is not kept: where it would be split only the shell knows.
+                    Value::One(text)
+                        if !quoted && inner.contains(['"', '\'']) && text.contains(char::is_whitespace) =>
+                    {
+                        push(
+                            &mut fields,
+                            Piece { text: token::unknown(&format!("${{{inner}}}")), splits: false, quoted: false },
+                        );
+                    }
                     Value::One(text) => push(&mut fields, Piece { text, splits: !quoted, quoted: *quoted }),
                     Value::Many(items) => {
                         for (i, text) in items.into_iter().enumerate() {

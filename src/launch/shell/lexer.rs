@@ -489,6 +489,8 @@ impl Lexer<'_> {
                 let inner = self.until('\'');
                 parts.push(Part::Text { text: ansi(&inner), quoted: true });
             }
+            // `$"…"` is a text that may be translated: the quote that follows says what it is.
+            Some('"') if !quoted => {}
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 let mut name = String::new();
                 while let Some(c) = self.peek(0).filter(|c| c.is_ascii_alphanumeric() || *c == '_') {
@@ -546,24 +548,66 @@ fn flush(parts: &mut Vec<Part>, text: &mut String, quoted: bool) {
     }
 }
 
-/// `$'…'`
+/// `$'…'`: bytes by their number in octal or hexadecimal, characters by theirs, and letters that stand for one.
 fn ansi(text: &str) -> String {
-    let mut out = String::new();
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            out.push(c);
+    const LETTERS: &[(char, u8)] = &[
+        ('a', 0x07),
+        ('b', 0x08),
+        ('e', 0x1b),
+        ('E', 0x1b),
+        ('f', 0x0c),
+        ('n', b'\n'),
+        ('r', b'\r'),
+        ('t', b'\t'),
+        ('v', 0x0b),
+        ('\\', b'\\'),
+        ('\'', b'\''),
+        ('"', b'"'),
+        ('?', b'?'),
+    ];
+    let mut out: Vec<u8> = Vec::new();
+    let put = |out: &mut Vec<u8>, c: char| out.extend(c.encode_utf8(&mut [0; 4]).bytes());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        rest = rest.get(c.len_utf8()..).unwrap_or("");
+        let Some(escaped) = rest.chars().next().filter(|_| c == '\\') else {
+            put(&mut out, c);
             continue;
+        };
+        let after = rest.get(escaped.len_utf8()..).unwrap_or("");
+        // Where the digits begin, how many they are at most, and their base.
+        let (digits, most, base) = match escaped {
+            '0'..='7' => (rest, 3, 8),
+            'x' => (after, 2, 16),
+            'u' => (after, 4, 16),
+            'U' => (after, 8, 16),
+            _ => {
+                match LETTERS.iter().find(|(letter, _)| *letter == escaped) {
+                    Some((_, byte)) => out.push(*byte),
+                    None => {
+                        out.push(b'\\');
+                        put(&mut out, escaped);
+                    }
+                }
+                rest = after;
+                continue;
+            }
+        };
+        let length = digits.chars().take(most).take_while(|c| c.is_digit(base)).count();
+        let (number, left) = digits.split_at(length);
+        match u32::from_str_radix(number, base) {
+            Ok(byte) if matches!(escaped, '0'..='7' | 'x') => out.push(byte as u8),
+            Ok(code) => put(&mut out, char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)),
+            Err(_) => {
+                out.push(b'\\');
+                put(&mut out, escaped);
+            }
         }
-        match chars.next() {
-            Some('n') => out.push('\n'),
-            Some('t') => out.push('\t'),
-            Some('r') => out.push('\r'),
-            Some(c) => out.push(c),
-            None => {}
-        }
+        rest = left;
     }
-    out
+    // What follows a zero is no part of a shell's text.
+    let end = out.iter().position(|b| *b == 0).unwrap_or(out.len());
+    String::from_utf8_lossy(out.get(..end).unwrap_or_default()).into_owned()
 }
 
 pub fn is_name(text: &str) -> bool {

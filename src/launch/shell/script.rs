@@ -29,7 +29,8 @@ pub fn commands(source: &str, variables: Variables, first_line: u32) -> (Vec<Fou
             word.line = word.line.map(shift);
         }
     }
-    (found, lexed.notes.into_iter().map(|(line, what)| (shift(line), what)).collect())
+    let notes = lexed.notes.into_iter().chain(run.notes);
+    (found, notes.map(|(line, what)| (shift(line), what)).collect())
 }
 
 #[derive(Default)]
@@ -39,6 +40,8 @@ struct Run {
     found: Vec<Found>,
     depth: u32,
     steps: u32,
+    /// What was not followed.
+    notes: Vec<(u32, String)>,
 }
 
 struct Function {
@@ -50,6 +53,15 @@ struct Function {
 const MAX_DEPTH: u32 = 24;
 const MAX_STEPS: u32 = 200_000;
 const MAX_FOUND: usize = 2_000;
+
+const TOO_DEEP: &str = "it is nested too deep; what is inside is not read";
+
+/// The line of the first word from a place on.
+fn line_of(items: &[Item], at: usize) -> u32 {
+    let words = items.iter().skip(at);
+    let mut lines = words.filter_map(|item| if let Item::Word(word) = item { Some(word.line) } else { None });
+    lines.next().unwrap_or(1)
+}
 
 /// Words that open and close a compound command.
 const OPENERS: [&str; 6] = ["if", "for", "while", "until", "case", "select"];
@@ -74,14 +86,26 @@ impl Run {
 
     fn block(&mut self, items: &[Item]) {
         self.depth += 1;
-        if self.depth <= MAX_DEPTH {
+        if self.depth > MAX_DEPTH {
+            self.note(line_of(items, 0), TOO_DEEP);
+        } else {
             let mut at = 0;
             while at < items.len() && self.steps < MAX_STEPS && self.found.len() < MAX_FOUND {
                 self.steps += 1;
                 at = self.command(items, at);
             }
+            if at < items.len() {
+                self.note(line_of(items, at), "too many commands are run; the rest is not read");
+            }
         }
         self.depth -= 1;
+    }
+
+    /// Says once what was not followed.
+    fn note(&mut self, line: u32, what: &str) {
+        if self.notes.iter().all(|(_, said)| said != what) {
+            self.notes.push((line, what.to_owned()));
+        }
     }
 
     /// One command from a place on; gives the place after it.
@@ -346,10 +370,15 @@ impl Run {
 
     /// A text that is run as a script of its own, with the same variables.
     fn nested(&mut self, source: &str, line: u32) {
-        if token::is_open(source) || self.depth >= MAX_DEPTH {
+        if token::is_open(source) {
+            return;
+        }
+        if self.depth >= MAX_DEPTH {
+            self.note(line, TOO_DEEP);
             return;
         }
         let lexed = lex(source);
+        lexed.notes.iter().for_each(|(_, what)| self.note(line, what));
         let start = self.found.len();
         self.block(&lexed.items);
         for command in self.found.iter_mut().skip(start) {
@@ -500,6 +529,8 @@ mod tests {
             ("cat <<'EOF' > f\nrun --bad\nEOF\nrun good", vec!["cat", "run|good"]),
             ("run \\\n  --a 1 \\\n  --b # no\n", vec!["run|--a|1|--b"]),
             ("run $(nproc) `date`", vec!["run|$(nproc)|`date`"]),
+            (r#"run $'\x41\102\u00e9\xc3\xa9\t\q' $"b c" "$'d'""#, vec!["run|ABéé\t\\q|b c|$'d'"]),
+            (r#"run "${X:-"a  b"}" ${Y:-'c d'}"#, vec!["run|a  b|${Y:-'c d'}"]),
             ("CMD=\"run --a 1\"\n$CMD --b\neval \"$CMD --c\"", vec!["run|--a|1|--b", "run|--a|1|--c"]),
         ] {
             assert_eq!(run(source), expected, "{source}");

@@ -138,7 +138,7 @@ impl<'c, 's, 'g, 'p> Contexts<'c, 's, 'g, 'p> {
         }
         let mut out = Vec::new();
         for mut group in groups {
-            group.retain(|at| self.is_of_server(*at));
+            group.retain(|at| self.is_of_server(*at) && !self.is_static_call(func, *at));
             if (1..=MAX_CALLERS).contains(&group.len()) {
                 let level =
                     group.into_iter().map(|at| (shared.processes.function_around(at), self.conditions.around(at)));
@@ -191,6 +191,19 @@ impl<'c, 's, 'g, 'p> Contexts<'c, 's, 'g, 'p> {
     fn is_of_server(&self, at: ExprRef) -> bool {
         let running = self.conditions.shared.processes.running_at(at);
         running.kinds.is_empty() || running.kinds.iter().any(|k| k != "other")
+    }
+
+    /// Is it the class before one of its static methods? No object comes of that, and no method of one runs.
+    fn is_static_call(&self, func: FuncRef, at: ExprRef) -> bool {
+        const STATIC: &[&str] = &["staticmethod"];
+        let program = self.conditions.shared.program();
+        let ir = program.ir(at.file);
+        let Some(class) = program.method_class(func).filter(|_| !program.has_decorator(func, STATIC)) else {
+            return false;
+        };
+        let Parent::Expr(up) = ir.exprs[at.expr.index()].parent else { return false };
+        let Expr::Attr { base, attr, .. } = ir.expr(up) else { return false };
+        *base == at.expr && program.method(class, *attr).is_some_and(|m| program.has_decorator(m, STATIC))
     }
 
     /// Calls of a method, and mentions of it as a value.

@@ -16,6 +16,7 @@ mod ways;
 
 use super::facts::{Facts, Shared};
 use super::report::{ActiveWhen, Grade};
+use super::wording::all_of;
 use crate::program::{ExprRef, FuncRef};
 use crate::syntax::ir::Sym;
 use condition::{Condition, Conditions};
@@ -114,7 +115,7 @@ fn entry(facts: &Facts, conditions: &[&Condition], any_of: Option<&str>, near: b
     let proved = near && conditions.iter().all(|c| c.direct) && facts.reads().all(|r| r.sure);
     ActiveWhen {
         field: fields.into_iter().collect(),
-        condition: texts.join(" and "),
+        condition: all_of(&texts),
         any_of: any_of.map(str::to_owned),
         path: place.path,
         line: place.line,

@@ -4,6 +4,7 @@
 //! counts only where it is a constant, or where the server starts.
 
 use super::super::accesses::written_text;
+use super::super::conditions;
 use super::super::facts::Facts;
 use super::super::report::Grade;
 use super::carried::Carriers;
@@ -147,7 +148,7 @@ fn warned_rewrite(facts: &Facts, tests: &[Test], write: &Access) -> Option<Found
     }
     let to = written_text(facts, write);
     let room = super::MAX_CONDITION.saturating_sub(to.chars().count());
-    let around = super::nearest_of(&super::nearest_guards(facts, file, stmt), room);
+    let around = super::nearest_of(&conditions::nearest_guards(facts.shared, file, stmt), room);
     let condition = cut(format!("{around}: becomes {to}"));
     let line = ir.place(guard.test).line;
     let grade = if write.sure { Grade::Proved } else { Grade::Inferred };

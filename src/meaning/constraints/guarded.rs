@@ -4,11 +4,13 @@
 //! count only in the record's own methods, whose business they are. What only this test lets be constructed has checks
 //! of its own: they stand under the test as well.
 
+use super::super::conditions;
 use super::super::facts::Facts;
 use super::super::report::Grade;
+use super::super::wording::all_of;
 use super::outcome::{self, Effect};
 use super::tripped::Test;
-use super::{Found, all_of, cut, in_record, only_call, under_guards};
+use super::{Found, cut, in_record, under_guards};
 use crate::flow::guards;
 use crate::program::{ExprRef, FileId, FuncRef};
 use crate::syntax::ir::*;
@@ -85,7 +87,7 @@ impl Search<'_, '_, '_, '_> {
             let callees = facts.shared.graph.types.callees(call);
             let [(FuncRef { file, func }, Some(_), true)] = callees[..] else { continue };
             let callee = FuncRef { file, func };
-            if only_call(facts, callee) != Some(call) {
+            if conditions::only_call(facts.shared, callee) != Some(call) {
                 continue;
             }
             let under = vec![facts.shared.text(ExprRef { file: self.file, expr: test })];

@@ -18,10 +18,11 @@ pub mod outcome;
 mod reasons;
 pub mod tripped;
 
+use super::conditions;
 use super::facts::Facts;
 use super::report::{ActiveWhen, Constraint, Grade};
-use crate::flow::guards::{self, Guard};
-use crate::program::{ExprRef, FileId, FuncRef};
+use super::wording::all_of;
+use crate::program::{ExprRef, FileId};
 use crate::syntax::ir::*;
 
 pub fn claim(facts: &Facts, active_when: &[ActiveWhen]) -> Vec<Constraint> {
@@ -46,7 +47,10 @@ pub fn claim(facts: &Facts, active_when: &[ActiveWhen]) -> Vec<Constraint> {
                 message: found.message,
                 path: path.clone(),
                 line: found.line,
-                grade: found.grade,
+                grade: match conditions::is_whole(facts.shared, found.file, found.line) {
+                    true => found.grade,
+                    false => found.grade.min(Grade::Inferred),
+                },
             });
         }
     }
@@ -67,61 +71,10 @@ pub struct Found {
 /// Longer conditions are cut; the place has the whole.
 pub const MAX_CONDITION: usize = 240;
 
-/// How many early exits before a statement a condition shows, nearest first.
-const NEAREST: usize = 2;
-
-/// How many levels of callers, and how many calls of a function, a condition takes in.
-const MAX_LEVELS: u32 = 3;
-const MAX_CALLS: usize = 3;
-
-/// The tests around a statement, outer first, after the nearest of those that ask arguments and leave the function before it.
-pub fn nearest_guards(facts: &Facts, file: FileId, stmt: StmtId) -> Vec<String> {
-    let ir = facts.shared.ir(file);
-    let before: Vec<Guard> = guards::of_stmt(ir, stmt).into_iter().filter(|g| g.early_exit && returns(ir, g)).collect();
-    let asks = |g: &&Guard| {
-        let origins = facts.shared.origins.of(ExprRef { file, expr: g.test });
-        origins.iter().any(|o| o.hops <= 1)
-    };
-    let before: Vec<&Guard> = before.iter().filter(asks).collect();
-    let nearest = before.iter().skip(before.len().saturating_sub(NEAREST));
-    let mut out: Vec<String> = nearest.map(|g| facts.shared.guard_text(file, g)).collect();
-    out.extend(tests_around(facts, file, stmt));
-    out
-}
-
-/// The tests around a statement, outer first.
-pub fn tests_around(facts: &Facts, file: FileId, stmt: StmtId) -> Vec<String> {
-    let ir = facts.shared.ir(file);
-    let around: Vec<Guard> = guards::of_stmt(ir, stmt).into_iter().filter(|g| !g.early_exit).collect();
-    // `elif x == 2`: that x is not 1 needs no words.
-    let says = |g: &&Guard| g.holds || !around.iter().any(|o| o.holds && asks_the_same(facts, file, o.test, g.test));
-    around.iter().filter(says).map(|g| facts.shared.guard_text(file, g)).collect()
-}
-
-/// Do two tests compare the same thing, as arms of one statement?
-fn asks_the_same(facts: &Facts, file: FileId, a: ExprId, b: ExprId) -> bool {
-    let ir = facts.shared.ir(file);
-    match (ir.expr(a), ir.expr(b)) {
-        (Expr::Compare { left: a_left, .. }, Expr::Compare { left: b_left, .. }) => {
-            let text = |expr| facts.shared.text(ExprRef { file, expr });
-            ir.exprs[a.index()].parent == ir.exprs[b.index()].parent && text(*a_left) == text(*b_left)
-        }
-        _ => false,
-    }
-}
-
-/// Does the statement of the test end the function without an error?
-fn returns(ir: &FileIr, guard: &Guard) -> bool {
-    let Parent::Stmt(stmt) = ir.exprs[guard.test.index()].parent else { return false };
-    let Stmt::If { arms, orelse } = &ir.stmt(stmt).kind else { return false };
-    let block = if guard.holds { Some(orelse) } else { arms.iter().find(|(t, _)| *t == guard.test).map(|(_, b)| b) };
-    block.and_then(|b| b.last()).is_some_and(|s| matches!(ir.stmt(*s).kind, Stmt::Return(_)))
-}
-
 /// The condition with the tests around the statement that checks it.
 fn under_guards(facts: &Facts, file: FileId, stmt: StmtId, kind: &str, condition: &str) -> String {
-    let mut texts = called_under(facts, file, stmt);
-    texts.extend(nearest_guards(facts, file, stmt));
+    let mut texts = conditions::called_under(facts.shared, file, stmt);
+    texts.extend(conditions::nearest_guards(facts.shared, file, stmt));
     cut(match (texts.is_empty(), kind) {
         (true, _) => condition.to_owned(),
         (false, "assert") => {
@@ -142,99 +95,6 @@ pub fn nearest_of(texts: &[String], room: usize) -> String {
         0 => all_of(texts),
         from => format!("… and {}", all_of(&texts[from..])),
     }
-}
-
-/// What a step of resolution stands under where it is called, and the models that it is registered for.
-fn called_under(facts: &Facts, file: FileId, stmt: StmtId) -> Vec<String> {
-    match facts.shared.ir(file).stmt(stmt).scope {
-        Scope::Func(func) => under_calls(facts, FuncRef { file, func }, 0),
-        _ => Vec::new(),
-    }
-}
-
-fn under_calls(facts: &Facts, func: FuncRef, level: u32) -> Vec<String> {
-    let program = facts.shared.program();
-    if level >= MAX_LEVELS || !facts.shared.startup.resolves(func) {
-        return Vec::new();
-    }
-    let providers: Vec<&str> = program.profile.resolution.providers.iter().map(String::as_str).collect();
-    if let Some(registered) = program.decorator(func, &providers) {
-        return vec![facts.shared.text(registered)];
-    }
-    let calls = calls_of(facts, func);
-    let mut ways: Vec<Vec<String>> = calls.iter().map(|call| around_call(facts, *call, level)).collect();
-    ways.dedup();
-    match &mut ways[..] {
-        [] => Vec::new(),
-        [only] => std::mem::take(only),
-        several if several.iter().any(Vec::is_empty) => Vec::new(),
-        several => {
-            let several: Vec<String> = several.iter().map(|way| format!("({})", all_of(way))).collect();
-            vec![several.join(" or ")]
-        }
-    }
-}
-
-fn around_call(facts: &Facts, call: ExprRef, level: u32) -> Vec<String> {
-    let ir = facts.shared.ir(call.file);
-    let mut out = match ir.scope_of(call.expr) {
-        Scope::Func(func) => under_calls(facts, FuncRef { file: call.file, func }, level + 1),
-        _ => Vec::new(),
-    };
-    out.extend(ir.stmt_of(call.expr).map(|stmt| nearest_guards(facts, call.file, stmt)).unwrap_or_default());
-    out
-}
-
-/// The calls of a function that is called at few places.
-fn calls_of(facts: &Facts, func: FuncRef) -> Vec<ExprRef> {
-    let program = facts.shared.program();
-    if program.files_with(program.func(func).name).len() > MANY_FILES {
-        return Vec::new();
-    }
-    let callers = facts.shared.graph.types.callers(func);
-    if callers.len() > MAX_CALLS { Vec::new() } else { callers.iter().map(|site| site.call).collect() }
-}
-
-/// The call of a function that is called at one place.
-pub fn only_call(facts: &Facts, func: FuncRef) -> Option<ExprRef> {
-    match calls_of(facts, func)[..] {
-        [only] => Some(only),
-        _ => None,
-    }
-}
-
-/// Functions with names as common as this are asked no callers.
-const MANY_FILES: usize = 40;
-
-/// All of these conditions hold, as text.
-pub fn all_of(texts: &[String]) -> String {
-    match texts {
-        [one] => one.clone(),
-        _ => texts.iter().map(|t| conjunct(t)).collect::<Vec<_>>().join(" and "),
-    }
-}
-
-/// In brackets, if it binds less than `and` does.
-fn conjunct(text: &str) -> String {
-    let mut depth = 0i32;
-    let mut quote = None;
-    for (i, c) in text.char_indices() {
-        match (quote, c) {
-            (Some(q), _) if q == c => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'') => quote = Some(c),
-            (None, '(' | '[' | '{') => depth += 1,
-            (None, ')' | ']' | '}') => depth -= 1,
-            (None, ' ') if depth == 0 => {
-                let rest = &text[i..];
-                if [" or ", " if ", " := "].iter().any(|op| rest.starts_with(op)) {
-                    return format!("({text})");
-                }
-            }
-            _ => {}
-        }
-    }
-    text.to_owned()
 }
 
 fn cut(text: String) -> String {

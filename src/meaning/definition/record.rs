@@ -116,7 +116,8 @@ pub fn derived_leaves(program: &Program, record: &Record) -> Vec<DerivedLeaf> {
     out
 }
 
-/// Of the classes with the record's name, the one that registers flags, else the one that declares fields.
+/// Of the classes with the record's name, the one that registers flags, else the one that declares fields; of several,
+/// that of the file by which the package is known.
 fn root(program: &Program) -> Option<ClassRef> {
     let mut all: Vec<ClassRef> = Vec::new();
     for name in &program.profile.root_classes {
@@ -129,6 +130,8 @@ fn root(program: &Program) -> Option<ClassRef> {
     let registers = |c: &ClassRef| {
         program.profile.declaration.register.iter().any(|m| program.own_method(*c, Sym::from(m)).is_some())
     };
+    let known_by = |c: &ClassRef| program.file(c.file).path.ends_with(&program.profile.marker);
+    all.sort_by_key(|c| !known_by(c));
     let found = all.iter().find(|c| registers(c));
     found.or_else(|| all.iter().find(|c| !program.record_fields(**c).is_empty())).or(all.first()).copied()
 }

@@ -4,6 +4,7 @@
 //! asks something of the field that we cannot read, it may ask whether it is unset, and nothing is said.
 
 use super::super::accesses::written_text;
+use super::super::conditions;
 use super::super::constraints::{self, outcome};
 use super::super::facts::Facts;
 use super::super::report::Finding;
@@ -45,10 +46,10 @@ fn conditions(facts: &Facts, write: &Access) -> Vec<String> {
     if let Some(call) = only_call(facts, write)
         && let Some(stmt) = stmt(call)
     {
-        out.extend(constraints::tests_around(facts, call.file, stmt));
+        out.extend(conditions::tests_around(facts.shared, call.file, stmt));
     }
     if let Some(stmt) = stmt(write.at) {
-        out.extend(constraints::nearest_guards(facts, write.at.file, stmt));
+        out.extend(conditions::nearest_guards(facts.shared, write.at.file, stmt));
     }
     let mut known = Vec::new();
     out.retain(|t| {
@@ -76,7 +77,7 @@ fn models(facts: &Facts, write: &Access) -> Option<String> {
 }
 
 fn only_call(facts: &Facts, write: &Access) -> Option<ExprRef> {
-    facts.shared.processes.function_around(write.at).and_then(|f| constraints::only_call(facts, f))
+    facts.shared.processes.function_around(write.at).and_then(|f| conditions::only_call(facts.shared, f))
 }
 
 fn replaces(facts: &Facts, write: &Access) -> bool {

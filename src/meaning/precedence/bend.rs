@@ -1,5 +1,6 @@
 //! One place where one thing decides what another comes to.
 
+use crate::meaning::conditions;
 use crate::meaning::facts::Shared;
 use crate::meaning::report::{Grade, Precedence};
 use crate::program::ExprRef;
@@ -66,6 +67,6 @@ pub fn claim(shared: &Shared, bend: &Bend, relation: &str, other: String, kind: 
         when: bend.when.clone(),
         path: place.path,
         line: place.line,
-        grade: if bend.sure { Grade::Proved } else { Grade::Inferred },
+        grade: if bend.sure && !conditions::is_called_under(shared, bend.at) { Grade::Proved } else { Grade::Inferred },
     }
 }

@@ -4,6 +4,7 @@
 //! when it was not given is filled; else a given value is replaced. A field divided by another is a share, not a bend.
 //! Variables of the environment that the tree sets are bent by the same rules.
 
+use super::super::wording::all_of;
 use super::asks::{self, Settable};
 use super::bend::{Bend, Party, Way};
 use super::reasons;
@@ -154,7 +155,7 @@ impl<'s> Study<'s> {
         let mut texts: Vec<String> = around.iter().map(|g| shared.guard_text(file, g)).collect();
         let model = reasons::model(shared, write);
         texts.splice(0..0, model.map(|m| shared.text(m)));
-        let when = (!texts.is_empty()).then(|| texts.join(" and "));
+        let when = (!texts.is_empty()).then(|| all_of(&texts));
         let mut study = Study { write, way, when, bends: Vec::new() };
 
         let mut read = sources::all(shared, value, deep);

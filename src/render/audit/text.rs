@@ -59,9 +59,9 @@ fn of_launch(out: &mut String, launch: &Launch, layout: Layout) {
     let widest = given(launch).map(flag).max().unwrap_or(0).min(WIDEST_FLAG);
     for argument in given(launch) {
         of_argument(out, argument, widest, layout);
-        on(launch, argument).iter().for_each(|f| finding(out, f, false, layout));
+        findings(out, &on(launch, argument), false, layout);
     }
-    others(launch).iter().for_each(|f| finding(out, f, true, layout));
+    findings(out, &others(launch), true, layout);
     resolved(out, launch, widest, layout);
     line(out, 2, &[Span::new(counts(&launch.findings), STRONG)], layout);
 }
@@ -85,13 +85,29 @@ fn of_argument(out: &mut String, argument: &Argument, widest: usize, layout: Lay
     lay(out, &first, 4 + widest, &spans, layout.width);
 }
 
-fn finding(out: &mut String, finding: &Finding, named: bool, layout: Layout) {
+/// Findings, those that say the same of several places once; each by itself if everything is asked for.
+fn findings(out: &mut String, found: &[&Finding], named: bool, layout: Layout) {
+    let same =
+        |a: &Finding, b: &Finding| !layout.all && (&a.code, &a.field, message(a)) == (&b.code, &b.field, message(b));
+    for (i, one) in found.iter().enumerate() {
+        if found.iter().take(i).all(|earlier| !same(earlier, one)) {
+            let more = found.iter().skip(i + 1).filter(|later| same(one, later)).count();
+            finding(out, one, more, named, layout);
+        }
+    }
+}
+
+/// A finding that holds at this many more places.
+fn finding(out: &mut String, finding: &Finding, more: usize, named: bool, layout: Layout) {
     let first =
         [Span::new("      ", PLAIN), Span::new(format!("{:LEVEL$}", finding.level.as_str()), style(finding.level))];
     let heading = if named { title(finding) } else { finding.code.clone() };
     let mut spans =
         vec![Span::new(inert(&heading), STRONG), Span::new(format!(": {}", inert(&message(finding))), PLAIN)];
     spans.extend(place(finding).map(|at| Span::whole(format!("  {}", inert(&at)), FAINT)));
+    if more > 0 {
+        spans.push(Span::new(format!(" and {more} more"), FAINT));
+    }
     lay(out, &first, 6 + LEVEL, &spans, layout.width);
 }
 

@@ -20,7 +20,7 @@ use super::summary;
 use crate::compare::change::{Change, Diff, Level, Side};
 
 /// `old -> new`.
-fn title(diff: &Diff) -> String {
+pub(super) fn title(diff: &Diff) -> String {
     format!("{} -> {}", summary::source(&diff.old), summary::source(&diff.new))
 }
 
@@ -45,7 +45,7 @@ fn by_field(diff: &Diff, all: bool) -> Vec<(&str, Vec<&Change>)> {
 }
 
 /// A side's value as text; nothing for what was not there.
-fn shown(value: &Value) -> Option<String> {
+pub(super) fn shown(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),

@@ -149,6 +149,8 @@ fn tops(items: &[Item], layers: &[Vec<usize>]) -> Vec<f64> {
             settle(layer, &wanted, items, tallest, &mut tops);
         }
     }
+    let above = tops.iter().copied().fold(f64::INFINITY, f64::min);
+    tops.iter_mut().for_each(|top| *top -= above);
     tops
 }
 

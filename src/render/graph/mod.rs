@@ -13,3 +13,4 @@ pub use dot::dot;
 pub use mermaid::mermaid;
 pub use picture::{Detail, Picture, picture};
 pub use svg::svg;
+pub(super) use svg::{STYLE, drawing};

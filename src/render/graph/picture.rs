@@ -1,13 +1,13 @@
 //! Chooses what of a flow is drawn, and groups it into boxes and links.
 //!
 //! The places of one function are one box, so that a flow of hundreds of places can be read. Where there are still too
-//! many boxes, those on a shortest way to a sink go first, then those that do something to the value.
+//! many boxes, those on a shortest way to each kind of sink go first, then those that do something to the value.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rustc_hash::FxHashMap;
 
-use crate::meaning::report::{FieldReport, Flow, FlowEdge, FlowNode, Grade};
+use crate::meaning::report::{FieldReport, Flow, FlowEdge, FlowNode, Grade, Sink};
 use crate::render::summary;
 
 /// How much is drawn.
@@ -54,12 +54,16 @@ pub struct Picture {
     /// The flag is the first; each stands after one that leads to it.
     pub(super) boxes: Vec<Box>,
     pub(super) links: Vec<Link>,
-    /// Boxes that were left out.
+    /// Functions that were left out, or places where each is a box.
     pub(super) hidden: usize,
+    /// Kinds of sinks that were left out.
+    pub(super) hidden_sinks: usize,
 }
 
-/// Boxes of a picture that is not full.
-const BOXES: usize = 26;
+/// Boxes of functions in a picture that is not full: with the flag and the sinks as many as are taken in at a glance.
+const BOXES: usize = 11;
+/// The same for kinds of sinks.
+const SINKS: usize = 5;
 /// Lines of code in a box.
 const LINES: usize = 4;
 /// Transformations on a link.
@@ -67,7 +71,7 @@ const LABELS: usize = 2;
 
 pub fn picture(report: &FieldReport, detail: Detail) -> Picture {
     let empty = Flow::default();
-    let groups = Groups::of(report.flow.as_ref().unwrap_or(&empty), detail.full);
+    let groups = Groups::of(report.flow.as_ref().unwrap_or(&empty), &report.sinks, detail.full);
     let order = groups.reached(detail.depth);
     let chosen = if detail.full { order.clone() } else { groups.telling(&order) };
     let mut picture = Picture {
@@ -76,6 +80,7 @@ pub fn picture(report: &FieldReport, detail: Detail) -> Picture {
         boxes: vec![flag(report)],
         links: Vec::new(),
         hidden: order.len() - chosen.len(),
+        hidden_sinks: 0,
     };
     let mut place: FxHashMap<usize, usize> = FxHashMap::default();
     for &group in &chosen {
@@ -87,11 +92,14 @@ pub fn picture(report: &FieldReport, detail: Detail) -> Picture {
         picture.links.push(link);
     }
     for ((from, to), edges) in &groups.edges {
-        if let (Some(&from), Some(&to)) = (place.get(from), place.get(to)) {
+        // What leads back is drawn only where everything is.
+        if let (Some(&from), Some(&to)) = (place.get(from), place.get(to))
+            && (detail.full || from < to)
+        {
             picture.links.push(linked(from, to, edges));
         }
     }
-    sinks(&mut picture, report, &groups, &place);
+    sinks(&mut picture, report, &groups, &place, if detail.full { usize::MAX } else { SINKS });
     picture
 }
 
@@ -126,7 +134,13 @@ fn linked(from: usize, to: usize, edges: &[&FlowEdge]) -> Link {
 }
 
 /// A box for each kind of sink, linked from where the value ends in it.
-fn sinks(picture: &mut Picture, report: &FieldReport, groups: &Groups<'_>, place: &FxHashMap<usize, usize>) {
+fn sinks(
+    picture: &mut Picture,
+    report: &FieldReport,
+    groups: &Groups<'_>,
+    place: &FxHashMap<usize, usize>,
+    most: usize,
+) {
     let mut kinds: BTreeMap<&str, (BTreeSet<usize>, Vec<String>, Grade)> = BTreeMap::new();
     for sink in &report.sinks {
         let (from, lines, grade) = kinds.entry(&sink.kind).or_default();
@@ -134,13 +148,14 @@ fn sinks(picture: &mut Picture, report: &FieldReport, groups: &Groups<'_>, place
         lines.push(format!("{}: {}", sink.line, sink.code));
         *grade = (*grade).max(sink.grade);
     }
-    for (kind, (from, mut lines, grade)) in kinds {
+    // The surest go first; of one grade the order is that of their names.
+    let mut reached: Vec<_> = kinds.into_iter().filter(|(_, (from, ..))| !from.is_empty()).collect();
+    reached.sort_by_key(|(_, (.., grade))| std::cmp::Reverse(*grade));
+    picture.hidden_sinks = reached.len().saturating_sub(most);
+    for (kind, (from, mut lines, grade)) in reached.into_iter().take(most) {
         let to = picture.boxes.len();
         let more = lines.len().saturating_sub(2);
         lines.truncate(2);
-        if from.is_empty() {
-            continue;
-        }
         picture.boxes.push(Box { kind: Kind::Sink, title: kind.to_owned(), path: String::new(), lines, more });
         picture.links.extend(from.into_iter().map(|from| Link { from, to, label: String::new(), spawn: false, grade }));
     }
@@ -151,10 +166,11 @@ struct Groups<'f> {
     nodes: Vec<Vec<&'f FlowNode>>,
     edges: BTreeMap<(usize, usize), Vec<&'f FlowEdge>>,
     follows: Vec<Vec<usize>>,
+    sinks: &'f [Sink],
 }
 
 impl<'f> Groups<'f> {
-    fn of(flow: &'f Flow, full: bool) -> Groups<'f> {
+    fn of(flow: &'f Flow, sinks: &'f [Sink], full: bool) -> Groups<'f> {
         let mut of_key: FxHashMap<(&str, &str, u32), usize> = FxHashMap::default();
         let mut of_id: FxHashMap<u32, usize> = FxHashMap::default();
         let mut nodes: Vec<Vec<&FlowNode>> = Vec::new();
@@ -178,7 +194,7 @@ impl<'f> Groups<'f> {
         }
         let mut follows = vec![Vec::new(); nodes.len()];
         edges.keys().for_each(|(from, to)| follows[*from].push(*to));
-        Groups { nodes, edges, follows }
+        Groups { nodes, edges, follows, sinks }
     }
 
     fn is_root(&self, group: usize) -> bool {
@@ -222,11 +238,13 @@ impl<'f> Groups<'f> {
             let own = self.nodes[group].iter().any(|node| node.role == "compute");
             own || self.edges.iter().any(|((_, to), edges)| *to == group && edges.iter().any(|e| e.transform.is_some()))
         };
+        let nearest = self.nearest_ends(reached);
         let weight = |group: usize| match () {
-            () if self.nodes[group].iter().any(|node| node.role == "sink") => 0,
-            () if self.is_root(group) => 1,
-            () if transforms(group) => 2,
-            () => 3,
+            () if nearest.contains(&group) => 0,
+            () if transforms(group) => 1,
+            () if self.nodes[group].iter().any(|node| self.is_end(node)) => 2,
+            () if self.is_root(group) => 3,
+            () => 4,
         };
         let mut ends: Vec<(usize, usize)> = reached.iter().map(|&group| (weight(group), group)).collect();
         // Stable: of one weight the nearest goes first.
@@ -242,10 +260,28 @@ impl<'f> Groups<'f> {
         reached.iter().copied().filter(|group| chosen.contains(group)).collect()
     }
 
+    /// For each kind of sink the group that ends in it and is reached first.
+    fn nearest_ends(&self, reached: &[usize]) -> BTreeSet<usize> {
+        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+        let place: FxHashMap<usize, usize> = reached.iter().enumerate().map(|(at, group)| (*group, at)).collect();
+        for sink in self.sinks {
+            let ends = self.at(&sink.path, sink.line).filter_map(|group| place.get(&group).copied());
+            for at in ends {
+                let nearest = kinds.entry(&sink.kind).or_insert(at);
+                *nearest = at.min(*nearest);
+            }
+        }
+        kinds.into_values().map(|at| reached[at]).collect()
+    }
+
+    fn is_end(&self, node: &FlowNode) -> bool {
+        self.sinks.iter().any(|sink| sink.line == node.line && sink.path == node.path)
+    }
+
     fn boxed(&self, group: usize) -> Box {
         let nodes = &self.nodes[group];
         let rank = |node: &FlowNode| match node.role.as_str() {
-            "sink" => 0,
+            _ if self.is_end(node) => 0,
             "read" => 1,
             "compute" => 2,
             "compare" => 3,

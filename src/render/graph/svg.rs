@@ -11,12 +11,17 @@ use crate::render::wrap::cut;
 const MARGIN: f64 = 16.0;
 const HEAD: f64 = 46.0;
 const LINE: f64 = 15.0;
+/// What the caption and the legend need.
+const LEAST_WIDTH: f64 = 640.0;
 /// Characters that fit in a box.
 const FITS: usize = 44;
+/// The same for a title, which is bold.
+const NAME_FITS: usize = 36;
 /// Characters of a label that fit between two boxes.
 const LABEL_FITS: usize = 26;
 
-const STYLE: &str = "\
+/// For a page that holds drawings; a picture that stands alone has it inside.
+pub(in crate::render) const STYLE: &str = "\
 .flow{--ink:#1c2128;--dim:#57606a;--paper:#fff;--box:#f6f8fa;--edge:#8c959f;--flag:#0550ae;--read:#1a7f37;--sink:#bc4c00}\
 @media(prefers-color-scheme:dark){.flow{--ink:#e6edf3;--dim:#9da7b3;--paper:#0d1117;--box:#161b22;--edge:#6e7681;\
 --flag:#79c0ff;--read:#56d364;--sink:#ffa657}}\
@@ -30,15 +35,25 @@ const STYLE: &str = "\
 .flow .tip{fill:var(--edge);stroke:none}.flow .label{paint-order:stroke;stroke:var(--paper);stroke-width:4px}";
 
 pub fn svg(picture: &Picture) -> String {
+    drawn(picture, &format!("<style>{STYLE}</style>\n"))
+}
+
+/// The picture for a page that has its styles.
+pub(in crate::render) fn drawing(picture: &Picture) -> String {
+    drawn(picture, "")
+}
+
+fn drawn(picture: &Picture, style: &str) -> String {
     let places = layout(picture, |i| height(&picture.boxes[i]));
-    let (width, height) = (places.width + 2.0 * MARGIN, places.height + HEAD + LINE * 2.0 + 2.0 * MARGIN);
+    let (width, height) =
+        (places.width.max(LEAST_WIDTH) + 2.0 * MARGIN, places.height + HEAD + LINE * 2.0 + 2.0 * MARGIN);
     let mut out = String::new();
     let title = format!("The flow of {}", picture.title);
     push(
         &mut out,
         format_args!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flow\" role=\"img\" viewBox=\"0 0 {width:.0} {height:.0}\" \
-             width=\"{width:.0}\" height=\"{height:.0}\" aria-label=\"{}\">\n<title>{}</title>\n<style>{STYLE}</style>\n\
+             width=\"{width:.0}\" height=\"{height:.0}\" aria-label=\"{}\">\n<title>{}</title>\n{style}\
              <defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
              orient=\"auto\"><path class=\"tip\" d=\"M0 0L8 4L0 8z\"/></marker></defs>\n\
              <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
@@ -47,7 +62,8 @@ pub fn svg(picture: &Picture) -> String {
         ),
     );
     text(&mut out, MARGIN, MARGIN + 14.0, "name", &title);
-    text(&mut out, MARGIN, MARGIN + 31.0, "dim", &picture.caption);
+    // Six units are the mean width of a character in small print.
+    text(&mut out, MARGIN, MARGIN + 31.0, "dim", &cut(&picture.caption, ((width - 2.0 * MARGIN) / 6.0) as usize));
     push(&mut out, format_args!("<g transform=\"translate({MARGIN} {})\">\n", HEAD + MARGIN));
     for (link, points) in picture.links.iter().zip(&places.links) {
         path(&mut out, link, points);
@@ -61,8 +77,13 @@ pub fn svg(picture: &Picture) -> String {
     }
     out.push_str("</g>\n");
     let mut legend = String::from("dashed: inferred; thick: into a new process");
-    if picture.hidden > 0 {
-        legend = format!("{} more functions are left out, --full shows all; {legend}", picture.hidden);
+    let hidden: Vec<String> = [(picture.hidden, "functions"), (picture.hidden_sinks, "kinds of sinks")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} more {what}"))
+        .collect();
+    if !hidden.is_empty() {
+        legend = format!("left out: {} (--full shows all); {legend}", hidden.join(", "));
     }
     text(&mut out, MARGIN, height - MARGIN, "dim", &legend);
     out.push_str("</svg>\n");
@@ -92,11 +113,11 @@ fn boxed(out: &mut String, drawn: &Box, x: f64, y: f64) {
         ),
     );
     let title = if drawn.kind == Kind::Sink { format!("ends in {}", drawn.title) } else { drawn.title.clone() };
-    text(out, 9.0, 18.0, "name", &cut(&title, FITS - 4));
+    text(out, 9.0, 18.0, "name", &cut(&title, NAME_FITS));
     let mut at = 18.0;
     if !drawn.path.is_empty() {
         at += LINE;
-        text(out, 9.0, at, "dim", &from_the_end(&drawn.path, FITS + 4));
+        text(out, 9.0, at, "dim", &from_the_end(&drawn.path, FITS));
     }
     for line in &drawn.lines {
         at += LINE;
